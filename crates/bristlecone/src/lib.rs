@@ -2,3 +2,10 @@
 #![deny(unsafe_code)]
 
 pub mod error;
+mod types;
+
+pub use error::{
+    BackendError, CommitError, CompactionError, Corruption, CursorError, DatabaseError, Error,
+    Result, SavepointError, SetDurabilityError, StorageError, TableError, TransactionError,
+};
+pub use types::{Key, KeyOrder, MutInPlaceValue, Shape, TypeName, Value};

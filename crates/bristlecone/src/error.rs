@@ -1,42 +1,29 @@
-//! Errors: the variants that the storage backends report.
+//! Errors: one enum per kind of operation, and [`Error`], the superset they all convert into.
+//!
+//! Every enum is `#[non_exhaustive]`. Messages are lower case, carry no trailing dot, and say what was attempted or what
+//! the caller can do. Absence of a key is never an error: it is an `Option`.
+//!
+//! # Invariants
+//! 1. Every operation enum wraps [`StorageError`] as `Storage(..)` and shows it unchanged.
+//! 2. Every variant of every enum has a variant of the same name in [`Error`] (`Storage` and `BackendError` dissolve into
+//!    the storage variants), so conversion loses nothing.
 
-use std::{fmt, io};
+mod backend;
+mod corruption;
+mod operation;
+mod storage;
+mod superset;
+#[cfg(test)]
+mod tests;
 
-/// An error of the storage below the database.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum StorageError {
-    /// The backend reported an error.
-    Io(io::Error),
-}
+pub use backend::BackendError;
+pub use corruption::Corruption;
+pub use operation::{
+    CommitError, CompactionError, CursorError, DatabaseError, SavepointError, SetDurabilityError,
+    TableError, TransactionError,
+};
+pub use storage::StorageError;
+pub use superset::Error;
 
-impl fmt::Display for StorageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StorageError::Io(error) => write!(f, "i/o error: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for StorageError {}
-
-/// An error of opening or creating a database.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum DatabaseError {
-    /// The file is open already.
-    DatabaseAlreadyOpen,
-    /// An error of the storage below.
-    Storage(StorageError),
-}
-
-impl fmt::Display for DatabaseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DatabaseError::DatabaseAlreadyOpen => f.write_str("the database is open already"),
-            DatabaseError::Storage(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for DatabaseError {}
+/// Result of an operation that can only fail in storage.
+pub type Result<T = (), E = StorageError> = std::result::Result<T, E>;

@@ -2,9 +2,14 @@
 #![deny(unsafe_code)]
 
 pub mod error;
+mod types;
 mod vfs;
 
-pub use error::{DatabaseError, StorageError};
+pub use error::{
+    BackendError, CommitError, CompactionError, Corruption, CursorError, DatabaseError, Error,
+    Result, SavepointError, SetDurabilityError, StorageError, TableError, TransactionError,
+};
+pub use types::{Key, KeyOrder, MutInPlaceValue, Shape, TypeName, Value};
 pub use vfs::StorageBackend;
 
 /// Places to keep a database.

@@ -67,7 +67,7 @@ pub struct Counters {
     pub closes: u64,
     /// Calls made through a backend after its `close`, which the trait forbids.
     pub after_close: u64,
-    /// Planned faults that have struck.
+    /// Planned faults that have struck, and growth that the quota refused.
     pub faults: u64,
 }
 

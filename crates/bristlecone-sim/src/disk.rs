@@ -50,6 +50,12 @@ impl SimDisk {
         SimBackend::new(self.clone(), self.lock().process)
     }
 
+    /// Copies the disk with everything it knows, pending operations and planned faults, too; the copy goes its own way.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self::from_state(self.lock().clone())
+    }
+
     /// Kills the process: its backends fail from then on, what it wrote stays in the page cache and stays pending.
     /// A planned crash is forgotten, and a disk that had crashed goes on.
     pub fn kill(&self) {

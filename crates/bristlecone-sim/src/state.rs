@@ -21,7 +21,7 @@ use crate::pending::{Pending, to_index, to_u64};
 pub(crate) const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// One simulated file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct State {
     pub(crate) durable: Vec<u8>,
     pub(crate) cache: Vec<u8>,
@@ -229,6 +229,7 @@ impl State {
             self.store(offset, data);
             return Ok(());
         }
+        self.counters.faults += 1;
         self.store(offset, &data[..to_index(room.saturating_sub(offset))]);
         Err(ErrorCode::Enospc.to_error())
     }
@@ -237,6 +238,7 @@ impl State {
     fn grow_or_fail(&mut self, len: u64, fault: Option<Fault>) -> io::Result<()> {
         match fault {
             None if self.quota.is_some_and(|quota| len > quota.max(self.len())) => {
+                self.counters.faults += 1;
                 Err(ErrorCode::Enospc.to_error())
             }
             None => {

@@ -225,6 +225,18 @@ fn disks_go_on_from_images() {
 }
 
 #[test]
+fn forks_go_their_own_way() {
+    let (disk, backend) = disk_with(b"abcd");
+    backend.write(0, b"X").unwrap();
+    let fork = disk.fork();
+    fork.backend().write(1, b"Y").unwrap();
+    backend.sync_data().unwrap();
+    assert_eq!(left_by(&disk, Cut::Nothing), b"Xbcd");
+    assert_eq!(left_by(&fork, Cut::Nothing), b"abcd");
+    assert_eq!(fork.cached_bytes(), b"XYcd");
+}
+
+#[test]
 fn kills_keep_the_cache_and_refuse_old_backends() {
     let (disk, old) = disk_with(b"abcd");
     old.write(0, b"X").unwrap();
@@ -347,6 +359,7 @@ fn quotas_stop_growth_and_nothing_else() {
         ErrorKind::StorageFull
     );
     assert_eq!(read(&backend), b"abCDEF");
+    assert_eq!(disk.counters().faults, 1);
     assert_eq!(
         backend.set_len(7).unwrap_err().kind(),
         ErrorKind::StorageFull

@@ -149,6 +149,12 @@ impl Checkpoint {
         Ok(version)
     }
 
+    /// What is wrong with the header slots, read from the disk while no flip runs.
+    pub(crate) fn damaged_slots(&self) -> Result<Vec<crate::error::Corruption>> {
+        let _header = self.write.as_ref().map(|side| self.header(side));
+        open::damaged_slots(self.disk())
+    }
+
     /// Ends writing: trims the file and marks both slots clean, unless nothing was written or writing has stopped.
     ///
     /// # Errors

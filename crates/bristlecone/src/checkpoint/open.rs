@@ -109,6 +109,23 @@ fn read_slot(disk: &Disk, idx: usize) -> Result<Result<Slot, SlotError>, Storage
     Ok(Slot::decode(&block))
 }
 
+/// What is wrong with each slot that is not intact.
+pub(super) fn damaged_slots(disk: &Disk) -> Result<Vec<Corruption>, StorageError> {
+    let mut damaged = Vec::new();
+    for idx in 0..2 {
+        let corruption = match read_slot(disk, idx)? {
+            Ok(_) => continue,
+            Err(SlotError::Damaged(corruption)) => corruption,
+            Err(SlotError::Foreign) => Corruption::new("header slot has no header"),
+            Err(SlotError::Version(version)) => {
+                Corruption::new("header slot has another format version").found(version)
+            }
+        };
+        damaged.push(corruption.page(int::wide(idx)).offset(slot_offset(idx)));
+    }
+    Ok(damaged)
+}
+
 /// Why a file without an intact slot is refused.
 fn refusal(slots: &[Result<Slot, SlotError>; 2]) -> DatabaseError {
     let errors = || slots.iter().filter_map(|slot| slot.as_ref().err());

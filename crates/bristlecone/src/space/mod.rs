@@ -28,5 +28,5 @@ mod tests;
 pub(crate) use dead::VersionPin;
 pub(crate) use map_tree::{MapRoot, load_map};
 pub(crate) use session::Session;
-pub(crate) use state::{Numbers, Settled, Space};
+pub(crate) use state::{HEADER_UNITS, Numbers, Space};
 pub(crate) use bitmap::UnitMap;

@@ -90,6 +90,11 @@ impl<'a> Merged<'a> {
         self.step(Direction::Backward)
     }
 
+    /// Makes every further step an error: its caller could not use a row.
+    pub(crate) fn fail(&mut self) {
+        self.failed = true;
+    }
+
     fn step(&mut self, direction: Direction) -> Result<Option<KeyAndValue>> {
         if self.failed {
             return Err(Corruption::new("rows behind an earlier error of this range were not read").into());

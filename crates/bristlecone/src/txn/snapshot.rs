@@ -10,6 +10,7 @@ use crate::cache::Pager;
 use crate::checkpoint::{Checkpoint, Version};
 use crate::error::Result;
 use crate::page::Root;
+use crate::space::{HEADER_UNITS, load_map};
 use crate::tree::lookup;
 use crate::tree::order::KeyCompare;
 
@@ -56,6 +57,12 @@ impl Snapshot {
     pub(crate) fn list(&self) -> Result<Vec<(String, NameEntry)>> {
         self.pager().disk().check_open()?;
         catalog::list(self.pager(), self.version.roots())
+    }
+
+    /// Units that this version reaches, header included, as its space map says.
+    pub(crate) fn reachable_units(&self) -> Result<u64> {
+        let (map, _) = load_map(self.pager(), self.version.map())?;
+        Ok(map.count() + HEADER_UNITS)
     }
 }
 

@@ -6,12 +6,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::catalog::{self, CatalogOps, NameEntry};
 use super::gate::Pass;
+use super::schema_check::{check_kind, check_schema, untyped_compare};
 use super::snapshot::Snapshot;
 use super::table_state::TableState;
+use super::value_bytes::ValueBytes;
 use crate::cache::Lease;
 use crate::checkpoint::Roots;
 use crate::error::{CommitError, Result, StorageError, TableError};
 use crate::limits;
+use crate::page::ExtentRef;
 use crate::page::leaf::Stored;
 use crate::space::Session;
 use crate::tree::merge;
@@ -34,7 +37,7 @@ enum Entry {
 struct Tables {
     entries: BTreeMap<String, Entry>,
     /// Tables of the snapshot that were deleted, or replaced by a new one of the same name.
-    deleted: Vec<Box<TableState>>,
+    deleted: Vec<(String, Box<TableState>)>,
     next_table: u64,
 }
 
@@ -83,7 +86,8 @@ impl WriteTxn {
 
     fn load(&self, found: NameEntry) -> Result<TableState> {
         let base = self.snapshot.root_of(found.id)?;
-        let compare = found.schema.key_compare();
+        // A foreign order arrives with the typed handle; until then nothing is compared.
+        let compare = untyped_compare(&found.schema).unwrap_or(KeyCompare::Memcmp);
         Ok(TableState::new(found.id, found.schema, compare, base, self.lease()))
     }
 
@@ -112,7 +116,7 @@ impl WriteTxn {
                 return Err(TableError::TableAlreadyOpen(name.to_owned(), opened));
             }
             Entry::Idle(state) => {
-                schema.check_matches(name, &state.schema)?;
+                check_schema(name, schema, &state.schema)?;
                 match std::mem::replace(entry, Entry::Open(location)) {
                     Entry::Idle(mut state) => {
                         state.set_compare(compare);
@@ -150,11 +154,11 @@ impl WriteTxn {
                 return Err(TableError::TableAlreadyOpen(name.to_owned(), opened));
             }
             Entry::Idle(state) => {
-                super::snapshot_schema_kind(name, &state.schema, multimap)?;
+                check_kind(name, &state.schema, multimap)?;
             }
         }
         if let Entry::Idle(state) = std::mem::replace(entry, Entry::Absent) {
-            tables.deleted.push(state);
+            tables.deleted.push((name.to_owned(), state));
         }
         Ok(true)
     }
@@ -203,7 +207,7 @@ impl WriteTxn {
         state: &mut TableState,
         key: &[u8],
         value: &[u8],
-    ) -> Result<Option<super::value_bytes::ValueBytes>> {
+    ) -> Result<Option<ValueBytes>> {
         check_sizes(key, value)?;
         let pager = self.snapshot.pager();
         let mut superseded = None;
@@ -224,7 +228,7 @@ impl WriteTxn {
         &self,
         state: &mut TableState,
         key: &[u8],
-    ) -> Result<Option<super::value_bytes::ValueBytes>> {
+    ) -> Result<Option<ValueBytes>> {
         let mut superseded = None;
         let mut note = |stored: Stored<'_>| superseded = extent_of(stored);
         let old = state.remove(self.snapshot.pager(), key, &mut note)?;
@@ -233,7 +237,7 @@ impl WriteTxn {
         Ok(old)
     }
 
-    fn drop_extent(&self, extent: Option<crate::page::ExtentRef>) -> Result {
+    fn drop_extent(&self, extent: Option<ExtentRef>) -> Result {
         match extent {
             None => Ok(()),
             Some(extent) => self.with_writer(|writer| {
@@ -300,13 +304,13 @@ impl WriteTxn {
         let mut writer = PageWriter::new(self.snapshot.pager(), &mut session);
         let roots = change.apply(&mut writer, before, tables.next_table)?;
         checkpoint.publish(session, roots).map_err(CommitError::Storage)?;
-        let dropped = tables.deleted.iter().filter(|state| !state.created).count();
+        let dropped = tables.deleted.iter().filter(|(_, state)| !state.created).count();
         checkpoint.counters().table_drops.add(crate::int::wide(dropped));
         Ok(())
     }
 }
 
-fn extent_of(stored: Stored<'_>) -> Option<crate::page::ExtentRef> {
+fn extent_of(stored: Stored<'_>) -> Option<ExtentRef> {
     match stored {
         Stored::Extent(extent) => Some(extent),
         _ => None,
@@ -358,14 +362,10 @@ impl<'t> Change<'t> {
         before: Roots,
         next_table: u64,
     ) -> Result<Roots> {
-        for state in &self.tables.deleted {
+        for (name, state) in &self.tables.deleted {
             state.free(writer)?;
             if !state.created {
                 self.roots.insert(state.id, None);
-            }
-        }
-        for (name, entry) in &self.tables.entries {
-            if matches!(entry, Entry::Absent) {
                 self.names.insert(name, None);
             }
         }

@@ -71,7 +71,8 @@ pub(super) fn run(
     let mut tables = std::collections::BTreeMap::new();
     walk.catalogue(roots.tables, &mut |key, value| {
         let id = <[u8; 8]>::try_from(key).map(u64::from_be_bytes);
-        let id = id.map_err(|_| Corruption::new("table id in the catalogue has the wrong length"))?;
+        let id =
+            id.map_err(|_| Corruption::new("table id in the catalogue has the wrong length"))?;
         tables.insert(id, Root::decode(value)?);
         Ok(())
     })?;
@@ -112,7 +113,9 @@ impl Walk<'_> {
     fn claim(&mut self, id: PageId, units: u32) -> bool {
         let end = id.0.saturating_add(u64::from(units));
         if id.0 < HEADER_UNITS || end > self.report.units_total {
-            self.find(Corruption::new("reference to units outside the file").page(id.0).found(units));
+            self.find(
+                Corruption::new("reference to units outside the file").page(id.0).found(units),
+            );
             self.unread = true;
             return false;
         }
@@ -158,7 +161,9 @@ impl Walk<'_> {
         let version = self.checkpoint.current().number();
         if root.child.birth >= version {
             let corruption = Corruption::new("tree is younger than its version");
-            self.find(corruption.page(root.child.id.0).expected(version.0).found(root.child.birth.0));
+            self.find(
+                corruption.page(root.child.id.0).expected(version.0).found(root.child.birth.0),
+            );
         }
         self.subtree(&root.child, root.height - 1, rules, (None, None), take)
     }
@@ -216,14 +221,17 @@ impl Walk<'_> {
                 .chain(fences.1)
                 .collect();
             if bounds.windows(2).any(|pair| compare.compare(pair[0], pair[1]).is_ge()) {
-                self.find(Corruption::new("separators do not ascend within their bounds").page(at.id.0));
+                self.find(
+                    Corruption::new("separators do not ascend within their bounds").page(at.id.0),
+                );
             }
         }
         let mut sum = Contents::default();
         for idx in 0..branch.count() {
             let lower = idx.checked_sub(1).map(|before| separators[before].as_slice()).or(fences.0);
             let upper = separators.get(idx).map(Vec::as_slice).or(fences.1);
-            let below = self.subtree(&branch.child(idx)?, level - 1, rules, (lower, upper), take)?;
+            let below =
+                self.subtree(&branch.child(idx)?, level - 1, rules, (lower, upper), take)?;
             sum.rows += below.rows;
             sum.extents |= below.extents;
         }
@@ -265,7 +273,13 @@ impl Walk<'_> {
         Ok(contents)
     }
 
-    fn leaf_order(&mut self, leaf: &Leaf<'_>, at: &ChildRef, compare: &KeyCompare, fences: Fences<'_>) {
+    fn leaf_order(
+        &mut self,
+        leaf: &Leaf<'_>,
+        at: &ChildRef,
+        compare: &KeyCompare,
+        fences: Fences<'_>,
+    ) {
         let (mut previous, mut key) = (Vec::new(), Vec::new());
         for row in 0..leaf.count() {
             leaf.key_into(row, &mut key);
@@ -290,7 +304,13 @@ impl Walk<'_> {
         }
     }
 
-    fn extent(&mut self, key: &[u8], extent: &ExtentRef, rules: &Rules<'_>, at: &ChildRef) -> Result {
+    fn extent(
+        &mut self,
+        key: &[u8],
+        extent: &ExtentRef,
+        rules: &Rules<'_>,
+        at: &ChildRef,
+    ) -> Result {
         if extent.birth > at.birth {
             self.find(Corruption::new("extent is younger than its leaf").page(extent.id.0));
         }
@@ -331,7 +351,9 @@ impl Walk<'_> {
             if !durable.contains(unit) {
                 self.find(Corruption::new("unit is reached but free in the space map").page(unit));
             } else if !self.unread {
-                self.find(Corruption::new("unit is in use in the space map but not reached").page(unit));
+                self.find(
+                    Corruption::new("unit is in use in the space map but not reached").page(unit),
+                );
             }
         }
         Ok(())

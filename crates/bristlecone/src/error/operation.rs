@@ -1,5 +1,6 @@
 //! Errors of the operations above storage: opening, tables, transactions, commits, savepoints, maintenance, cursors.
 
+use crate::table::ReadTransaction;
 use std::error::Error as StdError;
 use std::fmt::{self, Display};
 use std::io;
@@ -70,6 +71,8 @@ pub enum TransactionError {
     Storage(StorageError),
     /// Another write transaction is active and waiting was not asked for.
     WouldBlock,
+    /// The read transaction, given back here, has tables that are still alive.
+    ReadTransactionStillInUse(Box<ReadTransaction>),
 }
 
 /// Error from committing a transaction.
@@ -159,30 +162,16 @@ impl Display for TableError {
         match self {
             Self::TableTypeMismatch { table, key, value } => {
                 let (key, value) = (key.name(), value.name());
-                write!(
-                    f,
-                    "table '{table}' is stored as <{key}, {value}>; open it with those types"
-                )
+                write!(f, "table '{table}' is stored as <{key}, {value}>; open it with those types")
             }
             Self::TableIsMultimap(table) => {
                 write!(f, "table '{table}' is a multimap; open it as one")
             }
             Self::TableIsNotMultimap(table) => {
-                write!(
-                    f,
-                    "table '{table}' is not a multimap; open it as a plain table"
-                )
+                write!(f, "table '{table}' is not a multimap; open it as a plain table")
             }
-            Self::TypeDefinitionChanged {
-                name,
-                alignment,
-                width,
-            } => {
-                write!(
-                    f,
-                    "type '{}' was stored with alignment {alignment} and ",
-                    name.name()
-                )?;
+            Self::TypeDefinitionChanged { name, alignment, width } => {
+                write!(f, "type '{}' was stored with alignment {alignment} and ", name.name())?;
                 match width {
                     Some(bytes) => write!(f, "a fixed width of {bytes} bytes"),
                     None => f.write_str("a variable width"),
@@ -191,10 +180,7 @@ impl Display for TableError {
             Self::TableDoesNotExist(table) => write!(f, "table '{table}' does not exist"),
             Self::TableExists(table) => write!(f, "table '{table}' exists already"),
             Self::TableAlreadyOpen(table, opened_at) => {
-                write!(
-                    f,
-                    "table '{table}' is already open in this transaction, at {opened_at}"
-                )
+                write!(f, "table '{table}' is already open in this transaction, at {opened_at}")
             }
             Self::Storage(error) => error.fmt(f),
         }
@@ -207,6 +193,9 @@ impl Display for TransactionError {
             Self::Storage(error) => error.fmt(f),
             Self::WouldBlock => {
                 f.write_str("another write transaction is active; try again when it has ended")
+            }
+            Self::ReadTransactionStillInUse(_) => {
+                f.write_str("tables of the read transaction are still alive; drop them first")
             }
         }
     }

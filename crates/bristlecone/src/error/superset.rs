@@ -1,5 +1,6 @@
 //! The superset error, for programs that want one type for everything.
 
+use crate::table::ReadTransaction;
 use std::error::Error as StdError;
 use std::fmt::{self, Display};
 use std::io;
@@ -73,6 +74,8 @@ pub enum Error {
     TableAlreadyOpen(String, &'static Location<'static>),
     /// See [`TransactionError::WouldBlock`].
     WouldBlock,
+    /// See [`TransactionError::ReadTransactionStillInUse`].
+    ReadTransactionStillInUse(Box<ReadTransaction>),
     /// See [`CommitError::TransactionPoisoned`].
     TransactionPoisoned,
     /// See [`SavepointError::InvalidSavepoint`].
@@ -119,6 +122,9 @@ impl Display for Error {
             Self::TransactionInProgress => DatabaseError::TransactionInProgress.fmt(f),
             Self::NotADatabase => DatabaseError::NotADatabase.fmt(f),
             Self::WouldBlock => TransactionError::WouldBlock.fmt(f),
+            Self::ReadTransactionStillInUse(_) => {
+                f.write_str("tables of the read transaction are still alive; drop them first")
+            }
             Self::TransactionPoisoned => CommitError::TransactionPoisoned.fmt(f),
             Self::UnorderedKey => CursorError::UnorderedKey.fmt(f),
             other => other.fmt_table_or_savepoint(f),
@@ -134,17 +140,9 @@ impl Error {
                 key: key.clone(),
                 value: value.clone(),
             },
-            Self::TypeDefinitionChanged {
-                name,
-                alignment,
-                width,
-            } => {
+            Self::TypeDefinitionChanged { name, alignment, width } => {
                 let (name, alignment, width) = (name.clone(), *alignment, *width);
-                TableError::TypeDefinitionChanged {
-                    name,
-                    alignment,
-                    width,
-                }
+                TableError::TypeDefinitionChanged { name, alignment, width }
             }
             Self::TableIsMultimap(table) => TableError::TableIsMultimap(table.clone()),
             Self::TableIsNotMultimap(table) => TableError::TableIsNotMultimap(table.clone()),
@@ -241,15 +239,9 @@ impl From<TableError> for Error {
             }
             TableError::TableIsMultimap(table) => Self::TableIsMultimap(table),
             TableError::TableIsNotMultimap(table) => Self::TableIsNotMultimap(table),
-            TableError::TypeDefinitionChanged {
-                name,
-                alignment,
-                width,
-            } => Self::TypeDefinitionChanged {
-                name,
-                alignment,
-                width,
-            },
+            TableError::TypeDefinitionChanged { name, alignment, width } => {
+                Self::TypeDefinitionChanged { name, alignment, width }
+            }
             TableError::TableDoesNotExist(table) => Self::TableDoesNotExist(table),
             TableError::TableExists(table) => Self::TableExists(table),
             TableError::TableAlreadyOpen(table, at) => Self::TableAlreadyOpen(table, at),
@@ -262,6 +254,9 @@ impl From<TransactionError> for Error {
     fn from(error: TransactionError) -> Self {
         match error {
             TransactionError::WouldBlock => Self::WouldBlock,
+            TransactionError::ReadTransactionStillInUse(txn) => {
+                Self::ReadTransactionStillInUse(txn)
+            }
             TransactionError::Storage(error) => error.into(),
         }
     }

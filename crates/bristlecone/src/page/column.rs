@@ -56,9 +56,13 @@ impl Column {
         let column = Column { count, data, width };
         let mut previous = 0;
         for idx in 0..count {
-            let end = column.end(page, idx).ok_or_else(|| Corruption::new("column offsets run past the page"))?;
+            let end = column
+                .end(page, idx)
+                .ok_or_else(|| Corruption::new("column offsets run past the page"))?;
             if end < previous {
-                return Err(Corruption::new("column offsets do not ascend").expected(previous).found(end));
+                return Err(Corruption::new("column offsets do not ascend")
+                    .expected(previous)
+                    .found(end));
             }
             previous = end;
         }

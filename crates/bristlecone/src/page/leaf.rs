@@ -122,7 +122,9 @@ impl LeafLayout {
                 _ => false,
             };
             if !sound {
-                return Err(Corruption::new("row of an unknown or malformed kind in a leaf").found(idx));
+                return Err(
+                    Corruption::new("row of an unknown or malformed kind in a leaf").found(idx)
+                );
             }
         }
         Ok(())
@@ -236,7 +238,10 @@ impl<'a> Leaf<'a> {
 }
 
 /// Binary search over `count` positions by their order relative to the target.
-pub(crate) fn bisect(count: usize, mut order: impl FnMut(usize) -> Ordering) -> Result<usize, usize> {
+pub(crate) fn bisect(
+    count: usize,
+    mut order: impl FnMut(usize) -> Ordering,
+) -> Result<usize, usize> {
     let (mut low, mut high) = (0, count);
     while low < high {
         let mid = low + (high - low) / 2;

@@ -98,7 +98,8 @@ pub(crate) fn decode_index(
     (0..count)
         .map(|idx| {
             let entry = HEADER_BYTES + idx * ENTRY_BYTES;
-            let malformed = || Corruption::new("malformed index page of the space map").page(at.id.0);
+            let malformed =
+                || Corruption::new("malformed index page of the space map").page(at.id.0);
             let id = int::read_u48(page, entry).ok_or_else(malformed)?;
             let birth = int::read_u48(page, entry + 6).ok_or_else(malformed)?;
             if birth > at.birth.0 {

@@ -31,7 +31,8 @@ impl UnitMap {
     /// Calls `edit` with each word of the run and the mask of the run's bits in it.
     fn for_each_word(&mut self, start: u64, count: u64, mut edit: impl FnMut(&mut u64, u64)) {
         let end = start + count;
-        let needed = usize::try_from(end.div_ceil(64)).expect("units of a file fit the address space");
+        let needed =
+            usize::try_from(end.div_ceil(64)).expect("units of a file fit the address space");
         if self.words.len() < needed {
             self.words.resize(needed, 0);
         }

@@ -130,9 +130,4 @@ impl LiveVersions {
     pub(crate) fn lists(&self) -> impl Iterator<Item = &Freed> {
         self.versions.values().flat_map(|live| live.dead.values()).flatten().flatten()
     }
-
-    /// Live versions, slots included.
-    pub(crate) fn count(&self) -> usize {
-        self.versions.len()
-    }
 }

@@ -321,11 +321,10 @@ impl Space {
         Usage {
             reachable: state.durable.count() + HEADER_UNITS,
             pending: state.live.pending_units(),
-            file: state.file_units,
-            live_versions: state.live.count(),
         }
     }
 
+    #[cfg(any(test, feature = "invariants"))]
     /// Fails unless used = durable + pending + drawn, each unit once (space invariants 2 and 4).
     pub(crate) fn check_accounts(&self) -> Result {
         let state = self.state();
@@ -354,8 +353,4 @@ pub(crate) struct Usage {
     pub(crate) reachable: u64,
     /// Freed, but still reached by an older live version.
     pub(crate) pending: u64,
-    /// All units of the file.
-    pub(crate) file: u64,
-    /// Live versions.
-    pub(crate) live_versions: usize,
 }

@@ -44,7 +44,8 @@ impl<K: Key + 'static> AccessGuard<'_, K> {
             let corruption = Corruption::new("stored key is no encoding of its type");
             return Err(corruption.expected(K::type_name().name()).into());
         }
-        let bytes = if K::stores_verbatim() { stored } else { K::from_stored(&stored).into_owned() };
+        let bytes =
+            if K::stores_verbatim() { stored } else { K::from_stored(&stored).into_owned() };
         Ok(Self { bytes: ValueBytes::Owned(bytes), lent: PhantomData })
     }
 }

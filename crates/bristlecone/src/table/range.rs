@@ -69,7 +69,7 @@ pub(super) fn stored_bounds<'a, K, KR>(
     range: &(impl RangeBounds<KR> + 'a),
 ) -> (Bound<Vec<u8>>, Bound<Vec<u8>>)
 where
-    K: Key,
+    K: Key + 'static,
     KR: Borrow<K::SelfType<'a>> + 'a,
 {
     let stored = |bound: Bound<&KR>| bound.map(|key| stored_key::<K>(key.borrow()));

@@ -8,9 +8,7 @@ use std::sync::Arc;
 
 use super::range::{stored_bounds, stored_key};
 use super::stats::table_stats;
-use super::{
-    AccessGuard, Range, ReadableTable, ReadableTableMetadata, TableHandle, TableStats,
-};
+use super::{AccessGuard, Range, ReadableTable, ReadableTableMetadata, TableHandle, TableStats};
 use crate::error::Result;
 use crate::txn::snapshot::TableView;
 use crate::types::{Key, Value};

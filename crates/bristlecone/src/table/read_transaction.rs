@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::stats::{DatabaseStats, database_stats};
-use super::{ReadOnlyTable, ReadOnlyUntypedTable, TableDefinition, TableHandle, UntypedTableHandle};
+use super::{
+    ReadOnlyTable, ReadOnlyUntypedTable, TableDefinition, TableHandle, UntypedTableHandle,
+};
 use crate::error::{Result, TableError, TransactionError};
 use crate::tree::order::KeyCompare;
 use crate::txn::catalog::NameEntry;

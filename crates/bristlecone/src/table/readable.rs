@@ -24,10 +24,7 @@ pub trait ReadableTableMetadata {
 /// Reading of a table.
 pub trait ReadableTable<K: Key + 'static, V: Value + 'static>: ReadableTableMetadata {
     /// The value of `key`.
-    fn get<'a>(
-        &self,
-        key: impl Borrow<K::SelfType<'a>>,
-    ) -> Result<Option<AccessGuard<'_, V>>>;
+    fn get<'a>(&self, key: impl Borrow<K::SelfType<'a>>) -> Result<Option<AccessGuard<'_, V>>>;
 
     /// The rows with keys in `range`, in order. A range that ends before it starts holds none.
     fn range<'a, KR>(&self, range: impl RangeBounds<KR> + 'a) -> Result<Range<'_, K, V>>

@@ -13,8 +13,8 @@ use super::order::KeyCompare;
 use super::window::{BranchWindow, LeafWindow};
 use super::writer::PageWriter;
 use crate::error::{Corruption, Result};
-use crate::page::leaf::{LEAF_HEADER_BYTES, Stored, ValueKind};
 use crate::page::branch::Entry;
+use crate::page::leaf::{LEAF_HEADER_BYTES, Stored, ValueKind};
 use crate::page::{Root, seal};
 
 /// Untouched neighbours that a window takes in at most: six pages' rows spread over seven fill them to 85.7 %.
@@ -172,7 +172,7 @@ impl<'w, 's> Builder<'w, 's> {
 
     fn emit_leaves(&mut self, pages: &[usize]) -> Result {
         let truncate = self.compare.is_memcmp();
-        let mut start = 0;
+        let mut start = 0_usize;
         for &count in pages {
             let separator = match start.checked_sub(1) {
                 None => std::mem::take(&mut self.leaves.lower),
@@ -247,10 +247,12 @@ impl<'w, 's> Builder<'w, 's> {
         self.close_leaves()?;
         let mut idx = 0;
         loop {
-            let above_empty = self.branches.iter().skip(idx + 1).all(|window| window.entries.is_empty());
+            let above_empty =
+                self.branches.iter().skip(idx + 1).all(|window| window.entries.is_empty());
             let Some(window) = self.branches.get(idx) else { return Ok(None) };
             if above_empty && window.entries.len() <= 1 {
-                let height = u8::try_from(idx + 1).map_err(|_| Corruption::new("tree is too high"))?;
+                let height =
+                    u8::try_from(idx + 1).map_err(|_| Corruption::new("tree is too high"))?;
                 return Ok(window.entries.first().map(|entry| Root { child: entry.child, height }));
             }
             self.fill_branch_from_left(idx)?;
@@ -262,13 +264,15 @@ impl<'w, 's> Builder<'w, 's> {
     /// At the right edge there is no neighbour to absorb, so a poor window takes back what stands to its left.
     fn fill_leaves_from_left(&mut self) -> Result {
         while self.leaves.len() > 0 && self.leaves.absorbed < ABSORB_MAX {
-            if self.leaves.cut(self.page_bytes, usize::MAX, &self.compare).is_rich(self.page_bytes) {
+            if self.leaves.cut(self.page_bytes, usize::MAX, &self.compare).is_rich(self.page_bytes)
+            {
                 break;
             }
             let Some(entry) = self.take_last(0)? else { break };
             let page = self.writer.pager().page(&entry.child)?;
             let leaf = page.leaf()?;
-            let mut front = LeafWindow { lower: entry.separator, ..LeafWindow::default() };
+            let mut front = LeafWindow::default();
+            front.lower = entry.separator;
             for row in 0..leaf.count() {
                 let (range, kind) = leaf.value_range(row);
                 front.push_with(|out| leaf.append_key(row, out), &page.bytes()[range], kind);
@@ -285,9 +289,7 @@ impl<'w, 's> Builder<'w, 's> {
         loop {
             let window = &self.branches[idx];
             let rich = window.entries.is_empty()
-                || window
-                    .cut(self.page_bytes, usize::MAX, &self.compare)
-                    .is_rich(self.page_bytes);
+                || window.cut(self.page_bytes, usize::MAX, &self.compare).is_rich(self.page_bytes);
             if rich || window.absorbed >= ABSORB_MAX {
                 return Ok(());
             }

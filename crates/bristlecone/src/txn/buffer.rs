@@ -86,10 +86,8 @@ impl WriteBuffer {
     }
 
     fn store(&mut self, bytes: &[u8]) -> Span {
-        let fits = self
-            .chunks
-            .last()
-            .is_some_and(|chunk| chunk.capacity() - chunk.len() >= bytes.len());
+        let fits =
+            self.chunks.last().is_some_and(|chunk| chunk.capacity() - chunk.len() >= bytes.len());
         if !fits {
             let capacity = self.chunk_bytes.max(bytes.len());
             self.chunk_bytes = (self.chunk_bytes * 2).min(CHUNK_BYTES_MAX);

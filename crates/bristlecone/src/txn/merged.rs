@@ -97,7 +97,10 @@ impl<'a> Merged<'a> {
 
     fn step(&mut self, direction: Direction) -> Result<Option<KeyAndValue>> {
         if self.failed {
-            return Err(Corruption::new("rows behind an earlier error of this range were not read").into());
+            return Err(Corruption::new(
+                "rows behind an earlier error of this range were not read",
+            )
+            .into());
         }
         if self.ended {
             return Ok(None);
@@ -178,7 +181,9 @@ impl<'a> Merged<'a> {
     fn key<'k>(&'k self, side: &'k Side, source: usize) -> Option<&'k [u8]> {
         match source.checked_sub(1) {
             None => Some(self.buffer?.key(side.place?)),
-            Some(idx) => side.trees.get(idx).filter(|tree| tree.live).map(|tree| tree.key.as_slice()),
+            Some(idx) => {
+                side.trees.get(idx).filter(|tree| tree.live).map(|tree| tree.key.as_slice())
+            }
         }
     }
 
@@ -230,17 +235,19 @@ impl<'a> Merged<'a> {
     fn pass(&self, side: &mut Side, winner: usize, key: &[u8]) -> Result {
         for source in winner..=side.trees.len() {
             let at_key = source == winner
-                || self.key(side, source).is_some_and(|other| self.compare.compare(other, key).is_eq());
+                || self
+                    .key(side, source)
+                    .is_some_and(|other| self.compare.compare(other, key).is_eq());
             if !at_key {
                 continue;
             }
             match source.checked_sub(1) {
                 None => {
-                    side.place = self.buffer.zip(side.place).and_then(|(buffer, place)| {
-                        match side.direction {
-                            Direction::Forward => buffer.after(place),
-                            Direction::Backward => buffer.preceding(place, &self.compare),
-                        }
+                    side.place = self.buffer.zip(side.place).and_then(|(buffer, place)| match side
+                        .direction
+                    {
+                        Direction::Forward => buffer.after(place),
+                        Direction::Backward => buffer.preceding(place, &self.compare),
                     });
                 }
                 Some(idx) => {

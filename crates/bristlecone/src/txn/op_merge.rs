@@ -55,7 +55,8 @@ impl<'b> OpMerge<'b> {
         compare: &KeyCompare,
     ) -> Result<OpMerge<'b>> {
         let place = buffer.and_then(|buffer| buffer.seek(std::ops::Bound::Unbounded, compare));
-        let runs = runs.rev().map(|root| RunSource::new(pager, root, compare)).collect::<Result<_>>()?;
+        let runs =
+            runs.rev().map(|root| RunSource::new(pager, root, compare)).collect::<Result<_>>()?;
         let mut merge = OpMerge { compare: compare.clone(), buffer, place, runs, next: None };
         merge.next = merge.least();
         Ok(merge)
@@ -106,7 +107,8 @@ impl OpStream for OpMerge<'_> {
         let Some(winner) = self.next else { return Ok(()) };
         let key = self.key(winner).unwrap_or_default().to_vec();
         for source in winner + 1..=self.runs.len() {
-            let same = self.key(source).is_some_and(|other| self.compare.compare(other, &key).is_eq());
+            let same =
+                self.key(source).is_some_and(|other| self.compare.compare(other, &key).is_eq());
             if !same {
                 continue;
             }

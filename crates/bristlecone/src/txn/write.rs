@@ -129,8 +129,7 @@ impl WriteTxn {
                 *entry = Entry::Open(location);
                 let id = tables.next_table;
                 tables.next_table += 1;
-                let mut state =
-                    TableState::new(id, schema.clone(), compare, None, self.lease());
+                let mut state = TableState::new(id, schema.clone(), compare, None, self.lease());
                 state.created = true;
                 Box::new(state)
             }
@@ -224,11 +223,7 @@ impl WriteTxn {
     }
 
     /// Deletes a stored key from an open table; returns the value it had.
-    pub(crate) fn remove(
-        &self,
-        state: &mut TableState,
-        key: &[u8],
-    ) -> Result<Option<ValueBytes>> {
+    pub(crate) fn remove(&self, state: &mut TableState, key: &[u8]) -> Result<Option<ValueBytes>> {
         let mut superseded = None;
         let mut note = |stored: Stored<'_>| superseded = extent_of(stored);
         let old = state.remove(self.snapshot.pager(), key, &mut note)?;

@@ -19,7 +19,11 @@ pub struct SimBackend {
 
 impl SimBackend {
     pub(crate) fn new(disk: SimDisk, process: u64) -> Self {
-        Self { disk, process, is_closed: AtomicBool::new(false) }
+        Self {
+            disk,
+            process,
+            is_closed: AtomicBool::new(false),
+        }
     }
 
     fn usable(&self) -> io::Result<()> {

@@ -28,7 +28,13 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { op_count: None, crashes: 3, images: 16, recovery_crashes: 3, faults: 6 }
+        Self {
+            op_count: None,
+            crashes: 3,
+            images: 16,
+            recovery_crashes: 3,
+            faults: 6,
+        }
     }
 }
 
@@ -61,7 +67,10 @@ pub fn run_seed(seed: u64, config: &Config) -> Result<Summary, Finding> {
 pub fn run_exhaustive(seed: u64, config: &Config) -> Result<Summary, Finding> {
     let op_count = config.op_count.unwrap_or(60);
     let replay = format!("--exhaustive --seed {seed} --ops {op_count}");
-    let effort = Config { recovery_crashes: usize::MAX, ..config.clone() };
+    let effort = Config {
+        recovery_crashes: usize::MAX,
+        ..config.clone()
+    };
     let mut campaign = Campaign::new(seed, replay, generate(seed, op_count), &effort);
     let counters = campaign.run_fair()?;
     for place in 1..=counters.operation_count() {
@@ -81,8 +90,17 @@ struct Campaign {
 
 impl Campaign {
     fn new(seed: u64, replay: String, program: Vec<Op>, config: &Config) -> Self {
-        let effort = Effort { images: config.images, recovery_crashes: config.recovery_crashes };
-        Self { seed, replay, program, effort, summary: Summary::default() }
+        let effort = Effort {
+            images: config.images,
+            recovery_crashes: config.recovery_crashes,
+        };
+        Self {
+            seed,
+            replay,
+            program,
+            effort,
+            summary: Summary::default(),
+        }
     }
 
     /// Runs the program on a good disk; returns what it asked of it.
@@ -108,7 +126,13 @@ impl Campaign {
         let outcome = without_panic(|| {
             let history = Runner::run(&disk, Weather::Crash, program, summary)?;
             summary.runs.crashes += 1;
-            Oracle { history: &history, effort, rng: &mut rng, summary }.judge(&disk)
+            Oracle {
+                history: &history,
+                effort,
+                rng: &mut rng,
+                summary,
+            }
+            .judge(&disk)
         });
         outcome.map_err(|what| self.finding(format!("crash at operation {place}"), what))
     }
@@ -118,7 +142,10 @@ impl Campaign {
         let disk = SimDisk::new(self.seed);
         plan.arm(&disk);
         let (program, summary) = (&self.program, &mut self.summary);
-        let effort = Effort { images: self.effort.images.min(6), recovery_crashes: 1 };
+        let effort = Effort {
+            images: self.effort.images.min(6),
+            recovery_crashes: 1,
+        };
         let mut rng = Rng::with_seed(self.seed ^ 0xFA17);
         let outcome = without_panic(|| {
             let history = Runner::run(&disk, plan.weather(), program, summary)?;
@@ -129,13 +156,24 @@ impl Campaign {
                 summary.runs.errors_reported += judge_lies(&disk, &history, &mut rng)?;
                 return Ok(());
             }
-            Oracle { history: &history, effort, rng: &mut rng, summary }.judge(&disk)
+            Oracle {
+                history: &history,
+                effort,
+                rng: &mut rng,
+                summary,
+            }
+            .judge(&disk)
         });
         outcome.map_err(|what| self.finding(format!("{plan:?}"), what))
     }
 
     fn finding(&self, phase: String, what: String) -> Finding {
-        Finding { seed: self.seed, replay: self.replay.clone(), phase, what }
+        Finding {
+            seed: self.seed,
+            replay: self.replay.clone(),
+            phase,
+            what,
+        }
     }
 }
 
@@ -143,7 +181,13 @@ impl Campaign {
 #[derive(Debug, Clone)]
 enum FaultPlan {
     /// The `nth` call of a class meets the fault, and all later ones if it lasts.
-    Nth { class: OperationClass, nth: u64, fault: Fault, is_lasting: bool, loss: SyncLoss },
+    Nth {
+        class: OperationClass,
+        nth: u64,
+        fault: Fault,
+        is_lasting: bool,
+        loss: SyncLoss,
+    },
     /// The disk is full at so many bytes.
     Quota(u64),
 }
@@ -161,7 +205,11 @@ impl FaultPlan {
             (OperationClass::Allocate, counters.allocates),
             (OperationClass::SetLen, counters.set_lens),
         ][rng.usize(..6)];
-        let loss = if rng.bool() { SyncLoss::Everything } else { SyncLoss::Sectors };
+        let loss = if rng.bool() {
+            SyncLoss::Everything
+        } else {
+            SyncLoss::Sectors
+        };
         FaultPlan::Nth {
             class,
             nth: rng.u64(1..=count.max(1)),
@@ -174,7 +222,13 @@ impl FaultPlan {
     fn arm(&self, disk: &SimDisk) {
         match *self {
             FaultPlan::Quota(bytes) => disk.quota(Some(bytes)),
-            FaultPlan::Nth { class, nth, fault, is_lasting, loss } => {
+            FaultPlan::Nth {
+                class,
+                nth,
+                fault,
+                is_lasting,
+                loss,
+            } => {
                 disk.set_sync_loss(loss);
                 if is_lasting && !self.is_lie() {
                     disk.fail_from(class, nth, fault);
@@ -194,7 +248,10 @@ impl FaultPlan {
 
     fn weather(&self) -> Weather {
         match self {
-            FaultPlan::Nth { class: OperationClass::Read, .. } => Weather::FailingReads,
+            FaultPlan::Nth {
+                class: OperationClass::Read,
+                ..
+            } => Weather::FailingReads,
             _ if self.is_lie() => Weather::FailingReads,
             _ => Weather::FailingChanges,
         }
@@ -202,8 +259,12 @@ impl FaultPlan {
 }
 
 fn draw_fault(class: OperationClass, counters: &Counters, rng: &mut Rng) -> Fault {
-    const CODES: [ErrorCode; 4] =
-        [ErrorCode::Eio, ErrorCode::Enospc, ErrorCode::Edquot, ErrorCode::Efbig];
+    const CODES: [ErrorCode; 4] = [
+        ErrorCode::Eio,
+        ErrorCode::Enospc,
+        ErrorCode::Edquot,
+        ErrorCode::Efbig,
+    ];
     let code = CODES[rng.usize(..4)];
     match class {
         OperationClass::Read if rng.bool() => Fault::FlipBit(rng.u64(..)),
@@ -216,7 +277,10 @@ fn draw_fault(class: OperationClass, counters: &Counters, rng: &mut Rng) -> Faul
             }
         }
         OperationClass::Barrier => Fault::Fail(ErrorCode::Eio),
-        _ if rng.bool() => Fault::Short { kept_bytes: rng.u64(..5000), code },
+        _ if rng.bool() => Fault::Short {
+            kept_bytes: rng.u64(..5000),
+            code,
+        },
         _ => Fault::Fail(code),
     }
 }

@@ -25,8 +25,12 @@ pub enum TableId {
 
 impl TableId {
     /// All of them.
-    pub const ALL: [TableId; 4] =
-        [TableId::Bytes, TableId::Numbers, TableId::Pairs, TableId::Spare];
+    pub const ALL: [TableId; 4] = [
+        TableId::Bytes,
+        TableId::Numbers,
+        TableId::Pairs,
+        TableId::Spare,
+    ];
 
     /// The name in the database.
     #[must_use]
@@ -107,7 +111,12 @@ impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Key::Bytes(bytes) if bytes.len() > 24 => {
-                write!(f, "{} bytes \"{}..\"", bytes.len(), bytes[..24].escape_ascii())
+                write!(
+                    f,
+                    "{} bytes \"{}..\"",
+                    bytes.len(),
+                    bytes[..24].escape_ascii()
+                )
             }
             Key::Bytes(bytes) => write!(f, "\"{}\"", bytes.escape_ascii()),
             Key::Number(number) => write!(f, "{number}"),

@@ -95,12 +95,16 @@ impl SimDisk {
 
     /// Lets the `nth` call of `class` from here on, counted from 1, meet `fault`.
     pub fn fail_at(&self, class: OperationClass, nth: u64, fault: Fault) {
-        self.lock().faults.add(class, nth.saturating_sub(1), false, fault);
+        self.lock()
+            .faults
+            .add(class, nth.saturating_sub(1), false, fault);
     }
 
     /// Lets the `nth` call of `class` from here on, counted from 1, and all later ones meet `fault`.
     pub fn fail_from(&self, class: OperationClass, nth: u64, fault: Fault) {
-        self.lock().faults.add(class, nth.saturating_sub(1), true, fault);
+        self.lock()
+            .faults
+            .add(class, nth.saturating_sub(1), true, fault);
     }
 
     /// Forgets the planned faults and the bits that reads flip.
@@ -238,7 +242,9 @@ impl SimDisk {
     }
 
     fn from_state(state: State) -> Self {
-        Self { state: Arc::new(Mutex::new(state)) }
+        Self {
+            state: Arc::new(Mutex::new(state)),
+        }
     }
 
     // A failed assertion in a test must not hide behind a poisoned lock.

@@ -133,7 +133,12 @@ impl FaultPlan {
         is_lasting: bool,
         fault: Fault,
     ) {
-        self.planned.push(Planned { class, calls_left, is_lasting, fault });
+        self.planned.push(Planned {
+            class,
+            calls_left,
+            is_lasting,
+            fault,
+        });
     }
 
     pub(crate) fn clear(&mut self) {
@@ -181,7 +186,11 @@ mod tests {
     use super::*;
 
     fn call(kind: OperationKind) -> Operation {
-        Operation { kind, offset: 0, len: 1 }
+        Operation {
+            kind,
+            offset: 0,
+            len: 1,
+        }
     }
 
     #[test]
@@ -205,7 +214,11 @@ mod tests {
         let mut plan = FaultPlan::default();
         plan.add(OperationClass::Change, 0, true, Fault::Fail(ErrorCode::Eio));
         assert!(plan.strike(call(OperationKind::Read)).is_none());
-        for kind in [OperationKind::SetLen, OperationKind::Allocate, OperationKind::SyncRange] {
+        for kind in [
+            OperationKind::SetLen,
+            OperationKind::Allocate,
+            OperationKind::SyncRange,
+        ] {
             assert!(plan.strike(call(kind)).is_some());
         }
         plan.clear();
@@ -215,8 +228,14 @@ mod tests {
     #[test]
     fn classes_hold_their_kinds() {
         use OperationKind as Kind;
-        let kinds =
-            [Kind::Read, Kind::Write, Kind::SetLen, Kind::Allocate, Kind::Sync, Kind::SyncRange];
+        let kinds = [
+            Kind::Read,
+            Kind::Write,
+            Kind::SetLen,
+            Kind::Allocate,
+            Kind::Sync,
+            Kind::SyncRange,
+        ];
         let held = |class: OperationClass| kinds.iter().filter(|kind| class.holds(**kind)).count();
         assert_eq!(held(OperationClass::Any), 6);
         assert_eq!(held(OperationClass::Change), 5);
@@ -235,7 +254,10 @@ mod tests {
     fn codes_have_the_kinds_of_the_system() {
         use io::ErrorKind;
         assert_eq!(ErrorCode::Enospc.to_error().kind(), ErrorKind::StorageFull);
-        assert_eq!(ErrorCode::Edquot.to_error().kind(), ErrorKind::QuotaExceeded);
+        assert_eq!(
+            ErrorCode::Edquot.to_error().kind(),
+            ErrorKind::QuotaExceeded
+        );
         assert_eq!(ErrorCode::Efbig.to_error().kind(), ErrorKind::FileTooLarge);
         assert!(!is_crash(&ErrorCode::Eio.to_error()));
         assert!(is_crash(&io::Error::other(Crashed)));

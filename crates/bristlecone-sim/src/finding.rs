@@ -20,7 +20,11 @@ pub struct Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "seed {}: {}: {}\n  ", self.seed, self.phase, self.what)?;
-        write!(f, "replay: cargo run -p bristlecone-sim --release -- {}", self.replay)
+        write!(
+            f,
+            "replay: cargo run -p bristlecone-sim --release -- {}",
+            self.replay
+        )
     }
 }
 

@@ -49,14 +49,22 @@ pub(crate) fn build(state: &State, cut: Cut, rng: &mut Rng) -> Image {
             _ => false,
         };
     if is_gone {
-        return Image { bytes: Vec::new(), has_entry: false, cut };
+        return Image {
+            bytes: Vec::new(),
+            has_entry: false,
+            cut,
+        };
     }
     let mut bytes = state.durable.clone();
     for fragment in kept_fragments(&state.pending, cut, rng) {
         fragment.overlay(&mut bytes);
     }
     bytes.resize(to_index(kept_len(state, cut, rng)), 0);
-    Image { bytes, has_entry: true, cut }
+    Image {
+        bytes,
+        has_entry: true,
+        cut,
+    }
 }
 
 /// The fragments that survive, in the order in which they reached the disk.

@@ -72,8 +72,12 @@ fn print_programs(arguments: &Arguments) {
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut arguments =
-        Arguments { seeds: 0..0, config: Config::default(), is_exhaustive: false, is_trace: false };
+    let mut arguments = Arguments {
+        seeds: 0..0,
+        config: Config::default(),
+        is_exhaustive: false,
+        is_trace: false,
+    };
     while let Some(word) = words.next() {
         match word.as_str() {
             "--exhaustive" => arguments.is_exhaustive = true,
@@ -98,7 +102,9 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
 
 fn number(word: &str, value: Option<String>) -> Result<u64, String> {
     let value = value.ok_or_else(|| format!("{word} wants a number"))?;
-    value.parse().map_err(|_| format!("{word} wants a number, not {value}"))
+    value
+        .parse()
+        .map_err(|_| format!("{word} wants a number, not {value}"))
 }
 
 fn count(word: &str, value: Option<String>) -> Result<usize, String> {
@@ -107,6 +113,8 @@ fn count(word: &str, value: Option<String>) -> Result<usize, String> {
 
 fn range(word: &str, value: Option<String>) -> Result<Range<u64>, String> {
     let value = value.ok_or_else(|| format!("{word} wants a range A..B"))?;
-    let (from, to) = value.split_once("..").ok_or_else(|| format!("{word} wants a range A..B"))?;
+    let (from, to) = value
+        .split_once("..")
+        .ok_or_else(|| format!("{word} wants a range A..B"))?;
     Ok(number(word, Some(from.to_owned()))?..number(word, Some(to.to_owned()))?)
 }

@@ -67,7 +67,10 @@ pub struct History {
 
 impl Default for History {
     fn default() -> Self {
-        Self { versions: vec![Version::default()], floor: 0 }
+        Self {
+            versions: vec![Version::default()],
+            floor: 0,
+        }
     }
 }
 

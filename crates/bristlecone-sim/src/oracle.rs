@@ -50,12 +50,14 @@ impl Oracle<'_> {
             }
             self.summary.runs.images_verified += 1;
             let start = SimDisk::from_image(&image, self.rng.u64(..));
-            self.judge_start(&start).map_err(|what| format!("image {}: {what}", shown(&image)))?;
+            self.judge_start(&start)
+                .map_err(|what| format!("image {}: {what}", shown(&image)))?;
         }
         let killed = disk.fork();
         killed.kill();
         killed.clear_faults();
-        self.judge_start(&killed).map_err(|what| format!("after a kill: {what}"))
+        self.judge_start(&killed)
+            .map_err(|what| format!("after a kill: {what}"))
     }
 
     /// The cuts to try: the extremes, some with one operation missing or alone, the rest at random.
@@ -130,7 +132,10 @@ impl Oracle<'_> {
         for table in [TableId::Spare, TableId::Numbers] {
             let rows: Vec<(Key, Recipe)> = (0..20)
                 .map(|nth| {
-                    let value = Recipe { seed: self.rng.u64(..), len: self.rng.u32(..600) };
+                    let value = Recipe {
+                        seed: self.rng.u64(..),
+                        len: self.rng.u32(..600),
+                    };
                     (Key::numbered(table, 7 * nth), value)
                 })
                 .collect();

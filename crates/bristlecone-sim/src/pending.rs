@@ -60,7 +60,10 @@ impl Fragment {
             }
             Content::Zeros(_) => Content::Zeros(end - start),
         };
-        Some(Fragment { offset: start, content })
+        Some(Fragment {
+            offset: start,
+            content,
+        })
     }
 
     /// The parts of this fragment outside `range`.
@@ -105,7 +108,10 @@ impl Pending {
     /// A write of `bytes` at `offset`.
     pub(crate) fn write(offset: u64, bytes: &[u8], len_after: u64) -> Self {
         let content = Content::Bytes(bytes.to_vec());
-        Self { fragments: vec![Fragment { offset, content }], len_after }
+        Self {
+            fragments: vec![Fragment { offset, content }],
+            len_after,
+        }
     }
 
     /// A change of the length from `len_before`; cutting counts as writing zeros over what was cut.
@@ -113,16 +119,29 @@ impl Pending {
         let cut = len_before.saturating_sub(len_after);
         let fragments = match cut {
             0 => Vec::new(),
-            _ => vec![Fragment { offset: len_after, content: Content::Zeros(cut) }],
+            _ => vec![Fragment {
+                offset: len_after,
+                content: Content::Zeros(cut),
+            }],
         };
-        Self { fragments, len_after }
+        Self {
+            fragments,
+            len_after,
+        }
     }
 
     /// Takes out of this operation what lies inside `range`.
     pub(crate) fn take_inside(&mut self, range: &Range<u64>) -> Vec<Fragment> {
-        let taken = self.fragments.iter().filter_map(|fragment| fragment.inside(range)).collect();
-        self.fragments =
-            self.fragments.iter().flat_map(|fragment| fragment.outside(range)).collect();
+        let taken = self
+            .fragments
+            .iter()
+            .filter_map(|fragment| fragment.inside(range))
+            .collect();
+        self.fragments = self
+            .fragments
+            .iter()
+            .flat_map(|fragment| fragment.outside(range))
+            .collect();
         taken
     }
 
@@ -155,7 +174,10 @@ mod tests {
     use super::*;
 
     fn bytes(offset: u64, text: &[u8]) -> Fragment {
-        Fragment { offset, content: Content::Bytes(text.to_vec()) }
+        Fragment {
+            offset,
+            content: Content::Bytes(text.to_vec()),
+        }
     }
 
     fn shown(fragments: &[Fragment]) -> Vec<(u64, Vec<u8>)> {
@@ -171,7 +193,10 @@ mod tests {
         let mut pending = Pending::write(10, b"abcdef", 16);
         let taken = pending.take_inside(&(12..14));
         assert_eq!(shown(&taken), [(12, b"cd".to_vec())]);
-        assert_eq!(shown(&pending.fragments), [(10, b"ab".to_vec()), (14, b"ef".to_vec())]);
+        assert_eq!(
+            shown(&pending.fragments),
+            [(10, b"ab".to_vec()), (14, b"ef".to_vec())]
+        );
         assert!(pending.take_inside(&(12..14)).is_empty());
         assert!(pending.take_inside(&(0..10)).is_empty());
     }
@@ -181,7 +206,11 @@ mod tests {
         let pieces = bytes(6, b"abcdefg").pieces(4);
         assert_eq!(
             shown(&pieces),
-            [(6, b"ab".to_vec()), (8, b"cdef".to_vec()), (12, b"g".to_vec())]
+            [
+                (6, b"ab".to_vec()),
+                (8, b"cdef".to_vec()),
+                (12, b"g".to_vec())
+            ]
         );
     }
 
@@ -202,7 +231,10 @@ mod tests {
         assert!(cut.take_bytes_inside(&(0..100)).is_empty());
         assert_eq!(shown(&cut.fragments), [(4, vec![0; 4])]);
         let mut write = Pending::write(0, b"abcd", 4);
-        assert_eq!(shown(&write.take_bytes_inside(&(1..3))), [(1, b"bc".to_vec())]);
+        assert_eq!(
+            shown(&write.take_bytes_inside(&(1..3))),
+            [(1, b"bc".to_vec())]
+        );
         assert_eq!(write.fragments.len(), 2);
     }
 }

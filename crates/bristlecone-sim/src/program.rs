@@ -128,8 +128,15 @@ impl Character {
 
     fn value(&self, table: TableId, rng: &mut Rng) -> Recipe {
         let is_large = table == TableId::Numbers && rng.u8(..100) < self.percent_large;
-        let len = if is_large { rng.u32(5000..=100_000) } else { rng.u32(..=self.value_bytes_max) };
-        Recipe { seed: rng.u64(..), len }
+        let len = if is_large {
+            rng.u32(5000..=100_000)
+        } else {
+            rng.u32(..=self.value_bytes_max)
+        };
+        Recipe {
+            seed: rng.u64(..),
+            len,
+        }
     }
 
     fn key(&self, rng: &mut Rng) -> u32 {
@@ -153,13 +160,23 @@ pub fn generate(seed: u64, op_count: usize) -> Vec<Op> {
 fn draw_op(character: &Character, removal: u8, rng: &mut Rng) -> Op {
     // One in this many operations ends the transaction.
     if rng.u32(..character.transaction_len) == 0 {
-        return if rng.u8(..6) == 0 { Op::Abort { by_drop: rng.bool() } } else { Op::Commit };
+        return if rng.u8(..6) == 0 {
+            Op::Abort {
+                by_drop: rng.bool(),
+            }
+        } else {
+            Op::Commit
+        };
     }
     match rng.u8(..100) {
         0..=14 => draw_read(character, rng),
         15..=29 => draw_reader(rng),
-        30 if character.drops_tables => Op::DropTable { table: TableId::ALL[rng.usize(..4)] },
-        31 if character.drops_tables => Op::DropTable { table: TableId::Spare },
+        30 if character.drops_tables => Op::DropTable {
+            table: TableId::ALL[rng.usize(..4)],
+        },
+        31 if character.drops_tables => Op::DropTable {
+            table: TableId::Spare,
+        },
         32 if rng.bool() => Op::Reopen,
         33 if rng.u8(..4) == 0 => Op::Check,
         _ if rng.u8(..) < removal => draw_removal(character, rng),
@@ -170,7 +187,10 @@ fn draw_op(character: &Character, removal: u8, rng: &mut Rng) -> Op {
 fn draw_read(character: &Character, rng: &mut Rng) -> Op {
     let table = TableId::ALL[rng.usize(..4)];
     if rng.bool() {
-        return Op::Get { table, key: character.key(rng) };
+        return Op::Get {
+            table,
+            key: character.key(rng),
+        };
     }
     Op::Scan {
         table,
@@ -193,9 +213,16 @@ fn draw_reader(rng: &mut Rng) -> Op {
 fn draw_removal(character: &Character, rng: &mut Rng) -> Op {
     let table = TableId::ALL[rng.usize(..4)];
     if rng.bool() {
-        return Op::Remove { table, key: character.key(rng) };
+        return Op::Remove {
+            table,
+            key: character.key(rng),
+        };
     }
-    Op::RemoveSpan { table, from: character.key(rng), count: rng.u32(1..=character.burst_max * 2) }
+    Op::RemoveSpan {
+        table,
+        from: character.key(rng),
+        count: rng.u32(1..=character.burst_max * 2),
+    }
 }
 
 fn draw_insertion(character: &Character, rng: &mut Rng) -> Op {
@@ -207,8 +234,17 @@ fn draw_insertion(character: &Character, rng: &mut Rng) -> Op {
     }
     let count = rng.u32(1..=character.burst_max);
     // A burst of large values alone would be all that a program does.
-    let value = Recipe { len: value.len.min(character.value_bytes_max), ..value };
-    Op::Burst { table, first: key, stride: rng.u32(1..4), count, value }
+    let value = Recipe {
+        len: value.len.min(character.value_bytes_max),
+        ..value
+    };
+    Op::Burst {
+        table,
+        first: key,
+        stride: rng.u32(1..4),
+        count,
+        value,
+    }
 }
 
 #[cfg(test)]

@@ -101,10 +101,11 @@ impl<'s> Runner<'s> {
         for (idx, op) in program.iter().enumerate() {
             self.summary.runs.operations += 1;
             let outcome = self.step(op);
-            self.settle_outcome(op, outcome).map_err(|stop| match stop {
-                Stop::Finding(what) => Stop::Finding(format!("operation {idx} {op:?}: {what}")),
-                Stop::Ended => Stop::Ended,
-            })?;
+            self.settle_outcome(op, outcome)
+                .map_err(|stop| match stop {
+                    Stop::Finding(what) => Stop::Finding(format!("operation {idx} {op:?}: {what}")),
+                    Stop::Ended => Stop::Ended,
+                })?;
         }
         self.writer = None;
         self.close_readers()?;
@@ -143,10 +144,19 @@ impl<'s> Runner<'s> {
     fn step(&mut self, op: &Op) -> Result<(), Trouble> {
         match *op {
             Op::Insert { table, key, value } => self.insert(table, &[(key, value)]),
-            Op::Burst { table, first, stride, count, value } => {
+            Op::Burst {
+                table,
+                first,
+                stride,
+                count,
+                value,
+            } => {
                 let row = |nth: u32| {
                     let seed = value.seed.wrapping_add(u64::from(nth));
-                    (first.wrapping_add(nth.wrapping_mul(stride)), Recipe { seed, ..value })
+                    (
+                        first.wrapping_add(nth.wrapping_mul(stride)),
+                        Recipe { seed, ..value },
+                    )
                 };
                 self.insert(table, &(0..count).map(row).collect::<Vec<_>>())
             }
@@ -156,10 +166,24 @@ impl<'s> Runner<'s> {
                 let key = Key::numbered(table, key);
                 self.query(table, Query::Key(&key))
             }
-            Op::Scan { table, from, to, count, is_reverse } => {
+            Op::Scan {
+                table,
+                from,
+                to,
+                count,
+                is_reverse,
+            } => {
                 let (from, to) = (Key::numbered(table, from), Key::numbered(table, to));
                 let count = usize::try_from(count).unwrap_or(usize::MAX);
-                self.query(table, Query::Range { from: &from, to: &to, count, is_reverse })
+                self.query(
+                    table,
+                    Query::Range {
+                        from: &from,
+                        to: &to,
+                        count,
+                        is_reverse,
+                    },
+                )
             }
             Op::DropTable { table } => self.drop_table(table),
             Op::Commit => self.commit(),
@@ -198,8 +222,10 @@ impl<'s> Runner<'s> {
         let Some((txn, version)) = self.write()? else {
             return Ok(());
         };
-        let rows: Vec<(Key, Recipe)> =
-            rows.iter().map(|(key, value)| (Key::numbered(table, *key), *value)).collect();
+        let rows: Vec<(Key, Recipe)> = rows
+            .iter()
+            .map(|(key, value)| (Key::numbered(table, *key), *value))
+            .collect();
         let old = store::insert(txn, table, &rows)?;
         for ((key, value), old) in rows.into_iter().zip(old) {
             let wanted = version.insert(table, key.clone(), value);
@@ -229,7 +255,12 @@ impl<'s> Runner<'s> {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let keys: Vec<Key> = version
             .rows(table)
-            .map(|rows| rows.range(from..).take(count).map(|(key, _)| key.clone()).collect())
+            .map(|rows| {
+                rows.range(from..)
+                    .take(count)
+                    .map(|(key, _)| key.clone())
+                    .collect()
+            })
             .unwrap_or_default();
         self.remove(table, &keys)
     }
@@ -259,7 +290,10 @@ impl<'s> Runner<'s> {
         match store::query_in_read(&database.begin_read()?, table, query)? {
             Some(found) => agree_on_found(table, query, version, &found),
             None if version.rows(table).is_none() => Ok(()),
-            None => Err(Trouble::Wrong(format!("the table {} is missing", table.name()))),
+            None => Err(Trouble::Wrong(format!(
+                "the table {} is missing",
+                table.name()
+            ))),
         }
     }
 
@@ -325,14 +359,19 @@ impl<'s> Runner<'s> {
     }
 
     fn check_reader(&mut self, reader: u32, close: bool) -> Result<(), Trouble> {
-        let Some(idx) = usize::try_from(reader).unwrap_or(0).checked_rem(self.readers.len()) else {
+        let Some(idx) = usize::try_from(reader)
+            .unwrap_or(0)
+            .checked_rem(self.readers.len())
+        else {
             return Ok(());
         };
         let (txn, version) = &self.readers[idx];
         let difference = version_difference(txn, self.history.version(*version))?;
         self.summary.runs.snapshots_verified += 1;
         if let Some(what) = difference {
-            return Err(Trouble::Wrong(format!("the reader of version {version}: {what}")));
+            return Err(Trouble::Wrong(format!(
+                "the reader of version {version}: {what}"
+            )));
         }
         if close {
             self.readers.remove(idx);
@@ -454,14 +493,28 @@ fn agree_on_found(
     found: &[(Key, Vec<u8>)],
 ) -> Result<(), Trouble> {
     let wanted: Vec<(Key, Recipe)> = match query {
-        Query::Key(key) => {
-            version.get(table, key).map(|recipe| (key.clone(), recipe)).into_iter().collect()
-        }
+        Query::Key(key) => version
+            .get(table, key)
+            .map(|recipe| (key.clone(), recipe))
+            .into_iter()
+            .collect(),
         Query::Range { from, to, .. } if from >= to => Vec::new(),
-        Query::Range { from, to, count, is_reverse } => {
-            let rows = version.rows(table).into_iter().flat_map(|rows| rows.range(from..to));
+        Query::Range {
+            from,
+            to,
+            count,
+            is_reverse,
+        } => {
+            let rows = version
+                .rows(table)
+                .into_iter()
+                .flat_map(|rows| rows.range(from..to));
             let rows = rows.map(|(key, recipe)| (key.clone(), *recipe));
-            if is_reverse { rows.rev().take(count).collect() } else { rows.take(count).collect() }
+            if is_reverse {
+                rows.rev().take(count).collect()
+            } else {
+                rows.take(count).collect()
+            }
         }
     };
     let is_same = wanted.len() == found.len()
@@ -511,7 +564,9 @@ pub(crate) fn version_difference(
         .collect();
     wanted.sort_unstable();
     if names != wanted {
-        return Ok(Some(format!("the tables are {names:?}, the model has {wanted:?}")));
+        return Ok(Some(format!(
+            "the tables are {names:?}, the model has {wanted:?}"
+        )));
     }
     for table in TableId::ALL {
         if let Some(what) = store::difference(txn, table, version.rows(table))? {

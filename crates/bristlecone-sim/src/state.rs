@@ -75,14 +75,20 @@ impl State {
             return Err(io::Error::other(Crashed));
         }
         if process != self.process {
-            return Err(io::Error::other("the process of this simulated backend was killed"));
+            return Err(io::Error::other(
+                "the process of this simulated backend was killed",
+            ));
         }
         Ok(())
     }
 
     pub(crate) fn read(&mut self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let len = to_u64(out.len());
-        let fault = self.enter(Operation { kind: OperationKind::Read, offset, len })?;
+        let fault = self.enter(Operation {
+            kind: OperationKind::Read,
+            offset,
+            len,
+        })?;
         let end = offset.checked_add(len).filter(|end| *end <= self.len());
         if end.is_none() {
             return Err(ErrorKind::UnexpectedEof.into());
@@ -104,7 +110,11 @@ impl State {
 
     pub(crate) fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
         let len = to_u64(data.len());
-        let fault = self.enter(Operation { kind: OperationKind::Write, offset, len })?;
+        let fault = self.enter(Operation {
+            kind: OperationKind::Write,
+            offset,
+            len,
+        })?;
         let end = bounded_end(offset, len)?;
         match fault {
             None => self.write_within_quota(offset, data),
@@ -127,7 +137,11 @@ impl State {
     }
 
     pub(crate) fn set_len(&mut self, len: u64) -> io::Result<()> {
-        let fault = self.enter(Operation { kind: OperationKind::SetLen, offset: 0, len })?;
+        let fault = self.enter(Operation {
+            kind: OperationKind::SetLen,
+            offset: 0,
+            len,
+        })?;
         bounded_end(0, len)?;
         if len >= self.len() {
             return self.grow_or_fail(len, fault);
@@ -143,7 +157,11 @@ impl State {
     }
 
     pub(crate) fn allocate(&mut self, offset: u64, len: u64) -> io::Result<()> {
-        let fault = self.enter(Operation { kind: OperationKind::Allocate, offset, len })?;
+        let fault = self.enter(Operation {
+            kind: OperationKind::Allocate,
+            offset,
+            len,
+        })?;
         let end = bounded_end(offset, len)?;
         self.grow_or_fail(end.max(self.len()), fault)
     }
@@ -151,7 +169,11 @@ impl State {
     /// Makes everything durable, or the bytes of `range` and the length that reading them takes.
     pub(crate) fn sync(&mut self, range: Option<Range<u64>>) -> io::Result<()> {
         let operation = match &range {
-            None => Operation { kind: OperationKind::Sync, offset: 0, len: 0 },
+            None => Operation {
+                kind: OperationKind::Sync,
+                offset: 0,
+                len: 0,
+            },
             Some(range) => Operation {
                 kind: OperationKind::SyncRange,
                 offset: range.start,
@@ -174,7 +196,11 @@ impl State {
     pub(crate) fn evict_clean(&mut self) {
         let len = self.cache.len();
         self.cache = self.durable.clone();
-        for fragment in self.pending.iter().flat_map(|operation| &operation.fragments) {
+        for fragment in self
+            .pending
+            .iter()
+            .flat_map(|operation| &operation.fragments)
+        {
             fragment.overlay(&mut self.cache);
         }
         self.cache.resize(len, 0);
@@ -247,7 +273,11 @@ impl State {
     }
 
     fn settle_all(&mut self) {
-        for fragment in self.pending.drain(..).flat_map(|operation| operation.fragments) {
+        for fragment in self
+            .pending
+            .drain(..)
+            .flat_map(|operation| operation.fragments)
+        {
             fragment.overlay(&mut self.durable);
         }
         self.durable.resize(self.cache.len(), 0);
@@ -255,7 +285,11 @@ impl State {
     }
 
     fn settle_range(&mut self, range: &Range<u64>) {
-        let needed = if range.is_empty() { 0 } else { range.end.min(self.len()) };
+        let needed = if range.is_empty() {
+            0
+        } else {
+            range.end.min(self.len())
+        };
         let len = to_index(needed.max(to_u64(self.durable.len())));
         for operation in &mut self.pending {
             for fragment in operation.take_inside(range) {

@@ -193,7 +193,12 @@ pub(crate) enum Query<'a> {
     /// One key.
     Key(&'a Key),
     /// So many rows between two keys, from either end.
-    Range { from: &'a Key, to: &'a Key, count: usize, is_reverse: bool },
+    Range {
+        from: &'a Key,
+        to: &'a Key,
+        count: usize,
+        is_reverse: bool,
+    },
 }
 
 /// Rows as the database gave them.
@@ -247,15 +252,27 @@ fn query_table<T: Kind, H: ReadableTable<T::K, T::V>>(
                 Some(borrowed) => owned::<T>(handle.get(borrowed)?),
                 None => None,
             };
-            Ok(found.map(|value| (key.clone(), value)).into_iter().collect())
+            Ok(found
+                .map(|value| (key.clone(), value))
+                .into_iter()
+                .collect())
         }
-        Query::Range { from, to, count, is_reverse } => {
+        Query::Range {
+            from,
+            to,
+            count,
+            is_reverse,
+        } => {
             let lower = T::key(from).map_or(Bound::Unbounded, Bound::Included);
             let upper = T::key(to).map_or(Bound::Unbounded, Bound::Excluded);
             let mut range = handle.range((lower, upper))?;
             let mut found = Vec::new();
             while found.len() < count {
-                let next = if is_reverse { range.next_back() } else { range.next() };
+                let next = if is_reverse {
+                    range.next_back()
+                } else {
+                    range.next()
+                };
                 let Some((key, value)) = next.transpose()? else {
                     break;
                 };
@@ -312,10 +329,14 @@ fn table_difference<T: Kind>(
         let (key, _) = entry?;
         let key = T::own_key(key.value());
         if wanted.next() != Some(&key) {
-            return Ok(Some(format!("the reverse iteration has {key:?} at the wrong place")));
+            return Ok(Some(format!(
+                "the reverse iteration has {key:?} at the wrong place"
+            )));
         }
     }
-    Ok(wanted.next().map(|key| format!("the reverse iteration ends before {key:?}")))
+    Ok(wanted
+        .next()
+        .map(|key| format!("the reverse iteration ends before {key:?}")))
 }
 
 fn row_difference(
@@ -332,15 +353,19 @@ fn row_difference(
     }
     if recipe.bytes(table) != value {
         let (len, found) = (recipe.len, value.len());
-        return Some(format!("the value of {key:?} differs: {found} bytes, the model has {len}"));
+        return Some(format!(
+            "the value of {key:?} differs: {found} bytes, the model has {len}"
+        ));
     }
     None
 }
 
 /// The names of all tables, sorted.
 pub(crate) fn table_names(txn: &ReadTransaction) -> Result<Vec<String>, Error> {
-    let mut names: Vec<String> =
-        txn.list_tables()?.map(|handle| handle.name().to_owned()).collect();
+    let mut names: Vec<String> = txn
+        .list_tables()?
+        .map(|handle| handle.name().to_owned())
+        .collect();
     names.sort_unstable();
     Ok(names)
 }

@@ -112,7 +112,10 @@ impl Summary {
     #[must_use]
     pub fn missing(&self) -> Vec<&'static str> {
         let fields = self.engine.fields().into_iter().chain(self.runs.fields());
-        fields.filter(|(_, count)| *count == 0).map(|(name, _)| name).collect()
+        fields
+            .filter(|(_, count)| *count == 0)
+            .map(|(name, _)| name)
+            .collect()
     }
 
     /// Takes the counts of a database that is about to be dropped.
@@ -135,7 +138,10 @@ impl Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (title, fields) in [("engine", self.engine.fields()), ("runs", self.runs.fields())] {
+        for (title, fields) in [
+            ("engine", self.engine.fields()),
+            ("runs", self.runs.fields()),
+        ] {
             writeln!(f, "{title}:")?;
             for (name, count) in fields {
                 writeln!(f, "  {name:<22} {count:>12}")?;

@@ -1,7 +1,10 @@
 //! The simulated disk does what it says: each fault, each barrier and each kind of power cut on a handful of bytes
 //! whose fate is known. The random cuts are checked against what no disk may do.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, like the tests")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests fail by panicking, like the tests"
+)]
 
 use std::io::{ErrorKind, IoSlice};
 
@@ -48,7 +51,10 @@ fn reads_past_the_end_and_absurd_offsets_are_errors() {
     let (_disk, backend) = disk_with(b"abcd");
     let mut out = [0; 3];
     for offset in [2, 4, u64::MAX] {
-        assert_eq!(backend.read(offset, &mut out).unwrap_err().kind(), ErrorKind::UnexpectedEof);
+        assert_eq!(
+            backend.read(offset, &mut out).unwrap_err().kind(),
+            ErrorKind::UnexpectedEof
+        );
     }
     for outcome in [
         backend.write(u64::MAX, b"x"),
@@ -123,14 +129,23 @@ fn random_cuts_tear_at_sectors_and_lose_lengths() {
         assert!(bytes[..100].iter().all(|byte| *byte == b'o'));
         assert!(bytes.iter().skip(8192).all(|byte| [0, b'n'].contains(byte)));
         for sector in bytes[512..7680].chunks(512) {
-            assert!(sector.iter().all(|byte| *byte == sector[0]), "a sector is old or whole");
+            assert!(
+                sector.iter().all(|byte| *byte == sector[0]),
+                "a sector is old or whole"
+            );
             assert!([b'o', b'n'].contains(&sector[0]));
         }
-        let kept = bytes[512..7680].chunks(512).filter(|sector| sector[0] == b'n').count();
+        let kept = bytes[512..7680]
+            .chunks(512)
+            .filter(|sector| sector[0] == b'n')
+            .count();
         torn += usize::from(kept > 0 && kept < 14);
     }
     assert!(torn > 20, "{torn}");
-    assert_eq!(lengths.into_iter().collect::<Vec<_>>(), [8192, 12288, 16384]);
+    assert_eq!(
+        lengths.into_iter().collect::<Vec<_>>(),
+        [8192, 12288, 16384]
+    );
 }
 
 #[test]
@@ -139,8 +154,9 @@ fn random_cuts_reorder_overlapping_writes() {
     backend.write(0, b"1").unwrap();
     backend.write(0, b"2").unwrap();
     let mut rng = Rng::with_seed(5);
-    let seen: std::collections::BTreeSet<u8> =
-        (0..200).map(|_| disk.power_cut(&mut rng).bytes[0]).collect();
+    let seen: std::collections::BTreeSet<u8> = (0..200)
+        .map(|_| disk.power_cut(&mut rng).bytes[0])
+        .collect();
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), b"12o");
 }
 
@@ -150,7 +166,9 @@ fn random_cuts_repeat_with_their_seed() {
     backend.write(0, &[b'n'; 9000]).unwrap();
     let images = |seed| {
         let mut rng = Rng::with_seed(seed);
-        (0..20).map(|_| disk.power_cut(&mut rng)).collect::<Vec<_>>()
+        (0..20)
+            .map(|_| disk.power_cut(&mut rng))
+            .collect::<Vec<_>>()
     };
     assert_eq!(images(4), images(4));
     assert_ne!(images(4), images(5));
@@ -164,9 +182,14 @@ fn files_vanish_until_a_barrier_covers_their_entry() {
     backend.sync_range(0, 3).unwrap();
     let gone = disk.image(Cut::Nothing, &mut Rng::with_seed(1));
     assert!(!gone.has_entry && gone.bytes.is_empty());
-    assert!(disk.image(Cut::Everything, &mut Rng::with_seed(1)).has_entry);
+    assert!(
+        disk.image(Cut::Everything, &mut Rng::with_seed(1))
+            .has_entry
+    );
     let mut rng = Rng::with_seed(1);
-    let kept = (0..100).filter(|_| disk.power_cut(&mut rng).has_entry).count();
+    let kept = (0..100)
+        .filter(|_| disk.power_cut(&mut rng).has_entry)
+        .count();
     assert!((50..95).contains(&kept), "{kept}");
     backend.sync_data().unwrap();
     assert!(disk.image(Cut::Nothing, &mut Rng::with_seed(1)).has_entry);
@@ -193,7 +216,10 @@ fn disks_go_on_from_images() {
     assert_eq!(read(&reopened.backend()), b"abcd");
     assert_eq!(reopened.operation_count(), 0);
     let (durable, cached) = (disk.durable_bytes(), disk.cached_bytes());
-    assert_eq!((durable.as_slice(), cached.as_slice()), (&b"abcd"[..], &b"Xbcd"[..]));
+    assert_eq!(
+        (durable.as_slice(), cached.as_slice()),
+        (&b"abcd"[..], &b"Xbcd"[..])
+    );
     let copied = SimDisk::from_bytes(cached, 2);
     assert_eq!(left_by(&copied, Cut::Nothing), b"Xbcd");
 }
@@ -274,9 +300,13 @@ fn errors_come_at_the_planned_call_with_their_kind() {
         assert_eq!(disk.counters().faults, 1);
     }
     let (disk, backend) = disk_with(b"abcd");
-    for (nth, class) in [OperationClass::Read, OperationClass::SetLen, OperationClass::Allocate]
-        .into_iter()
-        .enumerate()
+    for (nth, class) in [
+        OperationClass::Read,
+        OperationClass::SetLen,
+        OperationClass::Allocate,
+    ]
+    .into_iter()
+    .enumerate()
     {
         disk.fail_at(class, 1, Fault::Fail(ErrorCode::Eio));
         let outcome = match nth {
@@ -303,7 +333,10 @@ fn lasting_faults_end_when_cleared() {
 #[test]
 fn short_writes_store_a_prefix_and_fail() {
     let (disk, backend) = disk_with(b"abcd");
-    let fault = Fault::Short { kept_bytes: 2, code: ErrorCode::Enospc };
+    let fault = Fault::Short {
+        kept_bytes: 2,
+        code: ErrorCode::Enospc,
+    };
     disk.fail_at(OperationClass::Write, 1, fault);
     let parts = [IoSlice::new(b"W"), IoSlice::new(b"XYZ")];
     let error = backend.write_vectored(0, &parts).unwrap_err();
@@ -321,11 +354,20 @@ fn short_writes_store_a_prefix_and_fail() {
 fn quotas_stop_growth_and_nothing_else() {
     let (disk, backend) = disk_with(b"abcd");
     disk.quota(Some(6));
-    assert_eq!(backend.write(2, b"CDEFGH").unwrap_err().kind(), ErrorKind::StorageFull);
+    assert_eq!(
+        backend.write(2, b"CDEFGH").unwrap_err().kind(),
+        ErrorKind::StorageFull
+    );
     assert_eq!(read(&backend), b"abCDEF");
     assert_eq!(disk.counters().faults, 1);
-    assert_eq!(backend.set_len(7).unwrap_err().kind(), ErrorKind::StorageFull);
-    assert_eq!(backend.allocate(6, 1).unwrap_err().kind(), ErrorKind::StorageFull);
+    assert_eq!(
+        backend.set_len(7).unwrap_err().kind(),
+        ErrorKind::StorageFull
+    );
+    assert_eq!(
+        backend.allocate(6, 1).unwrap_err().kind(),
+        ErrorKind::StorageFull
+    );
     backend.write(0, b"AB").unwrap();
     backend.allocate(0, 6).unwrap();
     backend.set_len(3).unwrap();
@@ -341,12 +383,24 @@ fn failed_barriers_drop_their_data_for_good() {
     backend.write(0, b"WX").unwrap();
     disk.fail_at(OperationClass::Barrier, 1, Fault::Fail(ErrorCode::Eio));
     backend.sync_data().unwrap_err();
-    assert_eq!(read(&backend), b"WXcd", "reads go on returning what was dropped");
+    assert_eq!(
+        read(&backend),
+        b"WXcd",
+        "reads go on returning what was dropped"
+    );
     backend.sync_data().unwrap();
-    assert_eq!(left_by(&disk, Cut::Nothing), b"abcd", "a later barrier does not bring it back");
+    assert_eq!(
+        left_by(&disk, Cut::Nothing),
+        b"abcd",
+        "a later barrier does not bring it back"
+    );
     backend.write(1, b"Y").unwrap();
     backend.sync_data().unwrap();
-    assert_eq!(left_by(&disk, Cut::Nothing), b"aYcd", "writing it again does");
+    assert_eq!(
+        left_by(&disk, Cut::Nothing),
+        b"aYcd",
+        "writing it again does"
+    );
     disk.evict_clean();
     assert_eq!(read(&backend), b"aYcd");
 }
@@ -454,7 +508,14 @@ fn calls_are_counted_and_logged() {
     assert_eq!((counters.closes, counters.after_close), (1, 1));
     assert_eq!((disk.operation_count(), disk.barrier_count()), (5, 2));
     let log = disk.operations();
-    assert_eq!(log[0], Operation { kind: OperationKind::Write, offset: 0, len: 4 });
+    assert_eq!(
+        log[0],
+        Operation {
+            kind: OperationKind::Write,
+            offset: 0,
+            len: 4
+        }
+    );
     let kinds: Vec<_> = log.iter().map(|operation| operation.kind).collect();
     assert_eq!(
         kinds[1..],
@@ -506,12 +567,18 @@ fn cuts_respect_what_is_durable_in_random_histories() {
             }
             let cached = disk.cached_bytes();
             assert!(left_by(&disk, Cut::Everything) == cached, "seed {seed}");
-            assert!(left_by(&disk, Cut::Prefix(usize::MAX)) == cached, "seed {seed}");
+            assert!(
+                left_by(&disk, Cut::Prefix(usize::MAX)) == cached,
+                "seed {seed}"
+            );
         }
         let before = disk.cached_bytes();
         disk.evict_clean();
         let unchanged = disk.cached_bytes() == before;
-        assert!(unchanged, "without a failed barrier nothing is clean; seed {seed}");
+        assert!(
+            unchanged,
+            "without a failed barrier nothing is clean; seed {seed}"
+        );
     }
 }
 

@@ -104,7 +104,12 @@ impl Builder {
     /// The defaults: 1 GiB of memory, pages of 8 KiB.
     pub fn new() -> Self {
         let cache_bytes = CACHE_BYTES_DEFAULT;
-        Self { options: Options { cache_bytes, page_bytes: limits::PAGE_BYTES_DEFAULT } }
+        Self {
+            options: Options {
+                cache_bytes,
+                page_bytes: limits::PAGE_BYTES_DEFAULT,
+            },
+        }
     }
 
     /// Bytes of memory for cached pages and write buffers together. Any number works; less is slower: a transaction
@@ -157,7 +162,11 @@ impl Builder {
     /// # Errors
     /// As [`Builder::create`]; a missing file is an I/O error, an empty one `NotADatabase`.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Database, DatabaseError> {
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(io_error)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(io_error)?;
         refuse_special(&file)?;
         self.open_disk(Disk::new(Box::new(FileBackend::new(file)?)))
     }
@@ -198,13 +207,19 @@ impl Builder {
     ) -> Result<ReadOnlyDatabase, DatabaseError> {
         let disk = Disk::new(Box::new(backend));
         let checkpoint = Checkpoint::open(disk, OpenMode::ReadOnly, &self.options)?;
-        Ok(ReadOnlyDatabase { checkpoint: Arc::new(checkpoint) })
+        Ok(ReadOnlyDatabase {
+            checkpoint: Arc::new(checkpoint),
+        })
     }
 
     fn open_disk(&self, disk: Disk) -> Result<Database, DatabaseError> {
         let checkpoint = Arc::new(Checkpoint::open(disk, OpenMode::ReadWrite, &self.options)?);
         let gate = Gate::new(Arc::clone(&checkpoint));
-        Ok(Database { checkpoint, gate, closed: false })
+        Ok(Database {
+            checkpoint,
+            gate,
+            closed: false,
+        })
     }
 }
 
@@ -219,7 +234,10 @@ fn refuse_special(file: &File) -> Result<(), DatabaseError> {
         return Ok(());
     }
     let (kind, what) = if kind.is_dir() {
-        (io::ErrorKind::IsADirectory, "is a directory, not a database file")
+        (
+            io::ErrorKind::IsADirectory,
+            "is a directory, not a database file",
+        )
     } else {
         (io::ErrorKind::InvalidInput, "is not a regular file")
     };
@@ -233,7 +251,9 @@ fn sync_directory(path: &Path) -> Result<(), DatabaseError> {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        File::open(parent).and_then(|directory| directory.sync_all()).map_err(io_error)?;
+        File::open(parent)
+            .and_then(|directory| directory.sync_all())
+            .map_err(io_error)?;
     }
     Ok(())
 }
@@ -265,7 +285,11 @@ impl Database {
     /// # Errors
     /// `PreviousIo` once writing has stopped after a failed sync or header write.
     pub fn begin_write(&self) -> Result<WriteTransaction, TransactionError> {
-        self.checkpoint.pager().disk().check_writable().map_err(TransactionError::Storage)?;
+        self.checkpoint
+            .pager()
+            .disk()
+            .check_writable()
+            .map_err(TransactionError::Storage)?;
         let pass = self.gate.enter();
         let snapshot = Snapshot::take(&self.checkpoint);
         Ok(WriteTransaction::new(WriteTxn::new(snapshot, pass)))
@@ -276,7 +300,11 @@ impl Database {
     /// # Errors
     /// `WouldBlock` while one is active; otherwise as [`Database::begin_write`].
     pub fn try_begin_write(&self) -> Result<WriteTransaction, TransactionError> {
-        self.checkpoint.pager().disk().check_writable().map_err(TransactionError::Storage)?;
+        self.checkpoint
+            .pager()
+            .disk()
+            .check_writable()
+            .map_err(TransactionError::Storage)?;
         let pass = self.gate.try_enter().ok_or(TransactionError::WouldBlock)?;
         let snapshot = Snapshot::take(&self.checkpoint);
         Ok(WriteTransaction::new(WriteTxn::new(snapshot, pass)))
@@ -288,7 +316,10 @@ impl Database {
     /// `Corrupted` with the first finding; [`Database::check`] lists them all. `TransactionInProgress` while a write
     /// transaction is active.
     pub fn check_integrity(&mut self) -> Result<bool, DatabaseError> {
-        let _pass = self.gate.try_enter().ok_or(DatabaseError::TransactionInProgress)?;
+        let _pass = self
+            .gate
+            .try_enter()
+            .ok_or(DatabaseError::TransactionInProgress)?;
         let report = check::check_checkpoint(&self.checkpoint, &mut |_| {})?;
         match report.findings.into_iter().next() {
             None => Ok(true),
@@ -339,7 +370,11 @@ impl Drop for Database {
 }
 
 fn begin_read(checkpoint: &Arc<Checkpoint>) -> Result<ReadTransaction, TransactionError> {
-    checkpoint.pager().disk().check_open().map_err(TransactionError::Storage)?;
+    checkpoint
+        .pager()
+        .disk()
+        .check_open()
+        .map_err(TransactionError::Storage)?;
     Ok(ReadTransaction::new(Snapshot::take(checkpoint)))
 }
 

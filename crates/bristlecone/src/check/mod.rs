@@ -47,7 +47,10 @@ pub fn check_backend(
     backend: impl StorageBackend,
     progress: &mut dyn FnMut(CheckProgress),
 ) -> Result<CheckReport, DatabaseError> {
-    let options = Options { cache_bytes: CACHE_BYTES, page_bytes: limits::PAGE_BYTES_DEFAULT };
+    let options = Options {
+        cache_bytes: CACHE_BYTES,
+        page_bytes: limits::PAGE_BYTES_DEFAULT,
+    };
     let disk = Disk::new(Box::new(backend));
     let checkpoint = Checkpoint::open(disk, OpenMode::ReadOnly, &options)?;
     Ok(check_checkpoint(&checkpoint, progress)?)

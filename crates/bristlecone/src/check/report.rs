@@ -23,7 +23,10 @@ pub struct Finding {
 
 impl Finding {
     pub(super) fn new(corruption: Corruption, path: &[u64]) -> Finding {
-        Finding { corruption, path: path.to_vec() }
+        Finding {
+            corruption,
+            path: path.to_vec(),
+        }
     }
 
     /// First unit of the page concerned.
@@ -47,7 +50,10 @@ impl Finding {
     }
 
     pub(super) fn in_table(self, name: &str) -> Finding {
-        Finding { corruption: self.corruption.table(name), path: self.path }
+        Finding {
+            corruption: self.corruption.table(name),
+            path: self.path,
+        }
     }
 
     pub(crate) fn into_corruption(self) -> Corruption {

@@ -51,7 +51,10 @@ pub(super) fn run(
     let mut walk = Walk {
         checkpoint,
         progress,
-        report: CheckReport { units_total: file_units, ..CheckReport::default() },
+        report: CheckReport {
+            units_total: file_units,
+            ..CheckReport::default()
+        },
         reached: UnitMap::default(),
         path: Vec::new(),
         units_done: 0,
@@ -93,7 +96,9 @@ pub(super) fn run(
 
 impl Walk<'_> {
     fn find(&mut self, corruption: Corruption) {
-        self.report.findings.push(Finding::new(corruption, &self.path));
+        self.report
+            .findings
+            .push(Finding::new(corruption, &self.path));
     }
 
     /// Turns damage into a finding and lets other errors through.
@@ -114,7 +119,9 @@ impl Walk<'_> {
         let end = id.0.saturating_add(u64::from(units));
         if id.0 < HEADER_UNITS || end > self.report.units_total {
             self.find(
-                Corruption::new("reference to units outside the file").page(id.0).found(units),
+                Corruption::new("reference to units outside the file")
+                    .page(id.0)
+                    .found(units),
             );
             self.unread = true;
             return false;
@@ -125,7 +132,10 @@ impl Walk<'_> {
         }
         self.units_done += u64::from(units);
         let units_total = self.report.units_total;
-        (self.progress)(CheckProgress { units_done: self.units_done, units_total });
+        (self.progress)(CheckProgress {
+            units_done: self.units_done,
+            units_total,
+        });
         fresh
     }
 
@@ -135,13 +145,19 @@ impl Walk<'_> {
         root: Option<Root>,
         take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Corruption>,
     ) -> Result {
-        let rules = Rules { compare: Some(KeyCompare::Memcmp), schema: None };
+        let rules = Rules {
+            compare: Some(KeyCompare::Memcmp),
+            schema: None,
+        };
         self.tree(root, &rules, take)?;
         Ok(())
     }
 
     fn table(&mut self, name: &str, entry: &NameEntry, root: Option<Root>) -> Result {
-        let rules = Rules { compare: untyped_compare(&entry.schema), schema: Some(&entry.schema) };
+        let rules = Rules {
+            compare: untyped_compare(&entry.schema),
+            schema: Some(&entry.schema),
+        };
         let before = self.report.findings.len();
         let contents = self.tree(root, &rules, &mut |_, _| Ok(()))?;
         for finding in &mut self.report.findings[before..] {
@@ -157,12 +173,17 @@ impl Walk<'_> {
         rules: &Rules<'_>,
         take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Corruption>,
     ) -> Result<Contents> {
-        let Some(root) = root else { return Ok(Contents::default()) };
+        let Some(root) = root else {
+            return Ok(Contents::default());
+        };
         let version = self.checkpoint.current().number();
         if root.child.birth >= version {
             let corruption = Corruption::new("tree is younger than its version");
             self.find(
-                corruption.page(root.child.id.0).expected(version.0).found(root.child.birth.0),
+                corruption
+                    .page(root.child.id.0)
+                    .expected(version.0)
+                    .found(root.child.birth.0),
             );
         }
         self.subtree(&root.child, root.height - 1, rules, (None, None), take)
@@ -180,7 +201,9 @@ impl Walk<'_> {
             return Ok(Contents::default());
         }
         let read = self.checkpoint.pager().read_page(child);
-        let Some(page) = self.absorb(read)? else { return Ok(Contents::default()) };
+        let Some(page) = self.absorb(read)? else {
+            return Ok(Contents::default());
+        };
         self.report.pages += 1;
         self.path.push(child.id.0);
         let unread_before = self.unread;
@@ -194,7 +217,12 @@ impl Walk<'_> {
         let contents = contents.unwrap_or_default();
         if complete && (contents.rows, contents.extents) != (child.rows, child.extents) {
             let corruption = Corruption::new("parent miscounts the rows or extents below");
-            self.find(corruption.page(child.id.0).expected(child.rows).found(contents.rows));
+            self.find(
+                corruption
+                    .page(child.id.0)
+                    .expected(child.rows)
+                    .found(contents.rows),
+            );
         }
         self.path.pop();
         Ok(contents)
@@ -211,8 +239,9 @@ impl Walk<'_> {
     ) -> Result<Contents> {
         let branch = page.branch()?;
         crate::tree::lookup::check_level(branch.level(), level, at)?;
-        let separators: Vec<Vec<u8>> =
-            (1..branch.count()).map(|idx| branch.separator(idx - 1)).collect();
+        let separators: Vec<Vec<u8>> = (1..branch.count())
+            .map(|idx| branch.separator(idx - 1))
+            .collect();
         if let Some(compare) = &rules.compare {
             let bounds: Vec<&[u8]> = fences
                 .0
@@ -220,7 +249,10 @@ impl Walk<'_> {
                 .chain(separators.iter().map(Vec::as_slice))
                 .chain(fences.1)
                 .collect();
-            if bounds.windows(2).any(|pair| compare.compare(pair[0], pair[1]).is_ge()) {
+            if bounds
+                .windows(2)
+                .any(|pair| compare.compare(pair[0], pair[1]).is_ge())
+            {
                 self.find(
                     Corruption::new("separators do not ascend within their bounds").page(at.id.0),
                 );
@@ -228,7 +260,10 @@ impl Walk<'_> {
         }
         let mut sum = Contents::default();
         for idx in 0..branch.count() {
-            let lower = idx.checked_sub(1).map(|before| separators[before].as_slice()).or(fences.0);
+            let lower = idx
+                .checked_sub(1)
+                .map(|before| separators[before].as_slice())
+                .or(fences.0);
             let upper = separators.get(idx).map(Vec::as_slice).or(fences.1);
             let below =
                 self.subtree(&branch.child(idx)?, level - 1, rules, (lower, upper), take)?;
@@ -250,7 +285,10 @@ impl Walk<'_> {
         if let Some(compare) = &rules.compare {
             self.leaf_order(&leaf, at, compare, fences);
         }
-        let mut contents = Contents { rows: int::wide(leaf.count()), extents: false };
+        let mut contents = Contents {
+            rows: int::wide(leaf.count()),
+            extents: false,
+        };
         let mut key = Vec::new();
         for row in 0..leaf.count() {
             leaf.key_into(row, &mut key);
@@ -284,10 +322,18 @@ impl Walk<'_> {
         for row in 0..leaf.count() {
             leaf.key_into(row, &mut key);
             let ascends = row == 0 || compare.compare(&previous, &key).is_lt();
-            let above = fences.0.is_none_or(|lower| compare.compare(lower, &key).is_le());
-            let below = fences.1.is_none_or(|upper| compare.compare(&key, upper).is_lt());
+            let above = fences
+                .0
+                .is_none_or(|lower| compare.compare(lower, &key).is_le());
+            let below = fences
+                .1
+                .is_none_or(|upper| compare.compare(&key, upper).is_lt());
             if !(ascends && above && below) {
-                self.find(Corruption::new("key out of order in a leaf").page(at.id.0).found(row));
+                self.find(
+                    Corruption::new("key out of order in a leaf")
+                        .page(at.id.0)
+                        .found(row),
+                );
             }
             std::mem::swap(&mut previous, &mut key);
         }
@@ -318,8 +364,13 @@ impl Walk<'_> {
             return Ok(());
         }
         let units = int::index(extent.units()) * UNIT_BYTES;
-        let read = self.checkpoint.pager().read_units(extent.id.offset(), units);
-        let Some(bytes) = self.absorb(read)? else { return Ok(()) };
+        let read = self
+            .checkpoint
+            .pager()
+            .read_units(extent.id.offset(), units);
+        let Some(bytes) = self.absorb(read)? else {
+            return Ok(());
+        };
         let (value, rest) = bytes.split_at(int::saturating_index(extent.len));
         if seal::checksum(value) != extent.hash {
             let corruption = Corruption::new("extent does not match its hash");
@@ -337,12 +388,16 @@ impl Walk<'_> {
     fn map(&mut self, root: crate::space::MapRoot) -> Result {
         if root.top.is_none() {
             if self.reached.count() > 0 {
-                self.find(Corruption::new("units are reached but there is no space map"));
+                self.find(Corruption::new(
+                    "units are reached but there is no space map",
+                ));
             }
             return Ok(());
         }
         let loaded = load_map(self.checkpoint.pager(), root);
-        let Some((durable, tree)) = self.absorb(loaded)? else { return Ok(()) };
+        let Some((durable, tree)) = self.absorb(loaded)? else {
+            return Ok(());
+        };
         for page in tree.pages() {
             self.report.pages += 1;
             self.claim(page.id, 1);

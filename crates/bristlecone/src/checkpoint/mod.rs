@@ -75,7 +75,9 @@ impl Checkpoint {
     }
 
     fn write_side(&self) -> Result<&WriteSide> {
-        self.write.as_ref().ok_or(crate::error::StorageError::Unsupported)
+        self.write
+            .as_ref()
+            .ok_or(crate::error::StorageError::Unsupported)
     }
 
     fn header<'a>(&self, side: &'a WriteSide) -> MutexGuard<'a, Header> {

@@ -162,16 +162,30 @@ impl Display for TableError {
         match self {
             Self::TableTypeMismatch { table, key, value } => {
                 let (key, value) = (key.name(), value.name());
-                write!(f, "table '{table}' is stored as <{key}, {value}>; open it with those types")
+                write!(
+                    f,
+                    "table '{table}' is stored as <{key}, {value}>; open it with those types"
+                )
             }
             Self::TableIsMultimap(table) => {
                 write!(f, "table '{table}' is a multimap; open it as one")
             }
             Self::TableIsNotMultimap(table) => {
-                write!(f, "table '{table}' is not a multimap; open it as a plain table")
+                write!(
+                    f,
+                    "table '{table}' is not a multimap; open it as a plain table"
+                )
             }
-            Self::TypeDefinitionChanged { name, alignment, width } => {
-                write!(f, "type '{}' was stored with alignment {alignment} and ", name.name())?;
+            Self::TypeDefinitionChanged {
+                name,
+                alignment,
+                width,
+            } => {
+                write!(
+                    f,
+                    "type '{}' was stored with alignment {alignment} and ",
+                    name.name()
+                )?;
                 match width {
                     Some(bytes) => write!(f, "a fixed width of {bytes} bytes"),
                     None => f.write_str("a variable width"),
@@ -180,7 +194,10 @@ impl Display for TableError {
             Self::TableDoesNotExist(table) => write!(f, "table '{table}' does not exist"),
             Self::TableExists(table) => write!(f, "table '{table}' exists already"),
             Self::TableAlreadyOpen(table, opened_at) => {
-                write!(f, "table '{table}' is already open in this transaction, at {opened_at}")
+                write!(
+                    f,
+                    "table '{table}' is already open in this transaction, at {opened_at}"
+                )
             }
             Self::Storage(error) => error.fmt(f),
         }

@@ -51,7 +51,11 @@ pub(super) fn space_cause(source: &io::Error) -> Option<&'static str> {
 
 /// Shows an i/o error, the cause first where it is a shortage.
 pub(super) fn fmt_io(source: &io::Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "{}: {source}", space_cause(source).unwrap_or("i/o failed"))
+    write!(
+        f,
+        "{}: {source}",
+        space_cause(source).unwrap_or("i/o failed")
+    )
 }
 
 impl fmt::Display for StorageError {
@@ -59,7 +63,10 @@ impl fmt::Display for StorageError {
         match self {
             Self::Corrupted(finding) => write!(f, "database is corrupted: {finding}"),
             Self::ValueTooLarge(bytes) => {
-                write!(f, "a key or value of {bytes} bytes is larger than can be stored")
+                write!(
+                    f,
+                    "a key or value of {bytes} bytes is larger than can be stored"
+                )
             }
             Self::Io(source) => fmt_io(source, f),
             Self::Backend(source) => write!(f, "storage backend failed: {source}"),
@@ -69,7 +76,10 @@ impl fmt::Display for StorageError {
             }
             Self::DatabaseClosed => f.write_str("database has been closed"),
             Self::LockPoisoned(taken_at) => {
-                write!(f, "a thread panicked while holding the lock taken at {taken_at}")
+                write!(
+                    f,
+                    "a thread panicked while holding the lock taken at {taken_at}"
+                )
             }
         }
     }

@@ -140,9 +140,17 @@ impl Error {
                 key: key.clone(),
                 value: value.clone(),
             },
-            Self::TypeDefinitionChanged { name, alignment, width } => {
+            Self::TypeDefinitionChanged {
+                name,
+                alignment,
+                width,
+            } => {
                 let (name, alignment, width) = (name.clone(), *alignment, *width);
-                TableError::TypeDefinitionChanged { name, alignment, width }
+                TableError::TypeDefinitionChanged {
+                    name,
+                    alignment,
+                    width,
+                }
             }
             Self::TableIsMultimap(table) => TableError::TableIsMultimap(table.clone()),
             Self::TableIsNotMultimap(table) => TableError::TableIsNotMultimap(table.clone()),
@@ -239,9 +247,15 @@ impl From<TableError> for Error {
             }
             TableError::TableIsMultimap(table) => Self::TableIsMultimap(table),
             TableError::TableIsNotMultimap(table) => Self::TableIsNotMultimap(table),
-            TableError::TypeDefinitionChanged { name, alignment, width } => {
-                Self::TypeDefinitionChanged { name, alignment, width }
-            }
+            TableError::TypeDefinitionChanged {
+                name,
+                alignment,
+                width,
+            } => Self::TypeDefinitionChanged {
+                name,
+                alignment,
+                width,
+            },
             TableError::TableDoesNotExist(table) => Self::TableDoesNotExist(table),
             TableError::TableExists(table) => Self::TableExists(table),
             TableError::TableAlreadyOpen(table, at) => Self::TableAlreadyOpen(table, at),

@@ -44,11 +44,23 @@ fn superset_keeps_every_message() {
     same_text(|| DatabaseError::Storage(StorageError::PreviousIo));
     let table = || "t".to_string();
     let name = || TypeName::new("Mine");
-    same_text(|| TableError::TableTypeMismatch { table: table(), key: name(), value: name() });
+    same_text(|| TableError::TableTypeMismatch {
+        table: table(),
+        key: name(),
+        value: name(),
+    });
     same_text(|| TableError::TableIsMultimap(table()));
     same_text(|| TableError::TableIsNotMultimap(table()));
-    same_text(|| TableError::TypeDefinitionChanged { name: name(), alignment: 1, width: Some(4) });
-    same_text(|| TableError::TypeDefinitionChanged { name: name(), alignment: 1, width: None });
+    same_text(|| TableError::TypeDefinitionChanged {
+        name: name(),
+        alignment: 1,
+        width: Some(4),
+    });
+    same_text(|| TableError::TypeDefinitionChanged {
+        name: name(),
+        alignment: 1,
+        width: None,
+    });
     same_text(|| TableError::TableDoesNotExist(table()));
     same_text(|| TableError::TableExists(table()));
     same_text(|| TableError::TableAlreadyOpen(table(), at));
@@ -95,9 +107,11 @@ fn corruption_says_where_and_what() {
 
 #[test]
 fn shortage_of_space_is_told_from_other_failures() {
-    for kind in
-        [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge]
-    {
+    for kind in [
+        io::ErrorKind::StorageFull,
+        io::ErrorKind::QuotaExceeded,
+        io::ErrorKind::FileTooLarge,
+    ] {
         assert!(StorageError::Io(kind.into()).is_disk_full());
         assert!(Error::Io(kind.into()).is_disk_full());
     }
@@ -125,7 +139,11 @@ fn source_reaches_the_io_error_through_every_layer() {
     let source = error.source().expect("an i/o error below");
     assert!(source.downcast_ref::<io::Error>().is_some());
     let superset = Error::from(error);
-    assert!(superset.source().is_some_and(|source| source.is::<io::Error>()));
+    assert!(
+        superset
+            .source()
+            .is_some_and(|source| source.is::<io::Error>())
+    );
 }
 
 #[test]

@@ -54,7 +54,10 @@ pub(crate) fn encode_leaf(words: &[u64], at: MapRef) -> Box<[u8]> {
     for word in words {
         page.extend_from_slice(&word.to_le_bytes());
     }
-    assert!(page.len() <= HEADER_BYTES + MAP_BITMAP_BYTES, "map leaf overflow");
+    assert!(
+        page.len() <= HEADER_BYTES + MAP_BITMAP_BYTES,
+        "map leaf overflow"
+    );
     page.resize(HEADER_BYTES + MAP_BITMAP_BYTES, 0);
     finish(page, PageKind::MapLeaf, 0, 0, at)
 }
@@ -105,7 +108,10 @@ pub(crate) fn decode_index(
             if birth > at.birth.0 {
                 return Err(malformed());
             }
-            Ok((id != 0).then_some(MapRef { id: PageId(id), birth: Number(birth) }))
+            Ok((id != 0).then_some(MapRef {
+                id: PageId(id),
+                birth: Number(birth),
+            }))
         })
         .collect()
 }

@@ -93,7 +93,8 @@ impl MapTree {
                 self.levels[level + 1].resize(above, None);
                 // An index page that did not exist is written through any leaf below it.
                 for idx in first_missing..above {
-                    self.dirty.insert(idx * MAP_FANOUT.pow(u32::try_from(level + 1).unwrap_or(0)));
+                    self.dirty
+                        .insert(idx * MAP_FANOUT.pow(u32::try_from(level + 1).unwrap_or(0)));
                 }
             }
             level += 1;
@@ -171,7 +172,7 @@ pub(crate) fn load_map(pager: &Pager, root: MapRoot) -> Result<(UnitMap, MapTree
             if below.len() as u64 > file_units + MAP_FANOUT as u64 {
                 // Each map page takes a unit, so more of them than units means that they name each other.
                 return Err(
-                    Corruption::new("space map has more pages than the file has units").into()
+                    Corruption::new("space map has more pages than the file has units").into(),
                 );
             }
         }
@@ -189,7 +190,11 @@ pub(crate) fn load_map(pager: &Pager, root: MapRoot) -> Result<(UnitMap, MapTree
         words.resize(idx * LEAF_WORDS, 0);
         words.extend(map::decode_leaf(&page, *at)?);
     }
-    let tree = MapTree { levels, dirty: BTreeSet::new(), moved: BTreeSet::new() };
+    let tree = MapTree {
+        levels,
+        dirty: BTreeSet::new(),
+        moved: BTreeSet::new(),
+    };
     Ok((UnitMap::from_words(words), tree))
 }
 

@@ -33,7 +33,10 @@ impl<'a, K: Key + 'static, V: Value + 'static> TableDefinition<'a, K, V> {
     /// If the name is empty.
     pub const fn new(name: &'a str) -> Self {
         assert!(!name.is_empty(), "Table name must be non-empty");
-        Self { name, types: PhantomData }
+        Self {
+            name,
+            types: PhantomData,
+        }
     }
 }
 
@@ -53,7 +56,13 @@ impl<K: Key + 'static, V: Value + 'static> fmt::Debug for TableDefinition<'_, K,
 
 impl<K: Key + 'static, V: Value + 'static> fmt::Display for TableDefinition<'_, K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}<{}, {}>", self.name, K::type_name().name(), V::type_name().name())
+        write!(
+            f,
+            "{}<{}, {}>",
+            self.name,
+            K::type_name().name(),
+            V::type_name().name()
+        )
     }
 }
 

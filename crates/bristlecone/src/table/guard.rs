@@ -30,7 +30,10 @@ impl<V: Value + 'static> AccessGuard<'_, V> {
             let corruption = Corruption::new("stored value is no encoding of its type");
             return Err(corruption.expected(V::type_name().name()).into());
         }
-        Ok(Self { bytes, lent: PhantomData })
+        Ok(Self {
+            bytes,
+            lent: PhantomData,
+        })
     }
 }
 
@@ -44,9 +47,15 @@ impl<K: Key + 'static> AccessGuard<'_, K> {
             let corruption = Corruption::new("stored key is no encoding of its type");
             return Err(corruption.expected(K::type_name().name()).into());
         }
-        let bytes =
-            if K::stores_verbatim() { stored } else { K::from_stored(&stored).into_owned() };
-        Ok(Self { bytes: ValueBytes::Owned(bytes), lent: PhantomData })
+        let bytes = if K::stores_verbatim() {
+            stored
+        } else {
+            K::from_stored(&stored).into_owned()
+        };
+        Ok(Self {
+            bytes: ValueBytes::Owned(bytes),
+            lent: PhantomData,
+        })
     }
 }
 

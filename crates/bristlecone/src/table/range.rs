@@ -26,7 +26,11 @@ type GuardPair<'a, K, V> = (AccessGuard<'a, K>, AccessGuard<'a, V>);
 
 impl<'a, K: Key + 'static, V: Value + 'static> Range<'a, K, V> {
     pub(super) fn new(rows: Merged<'a>, pin: Snapshot) -> Self {
-        Range { rows, _pin: pin, types: PhantomData }
+        Range {
+            rows,
+            _pin: pin,
+            types: PhantomData,
+        }
     }
 
     fn guard(&mut self, row: Result<Option<KeyAndValue>>) -> Option<Result<GuardPair<'a, K, V>>> {

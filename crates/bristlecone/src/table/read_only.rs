@@ -24,7 +24,12 @@ pub struct ReadOnlyTable<K: Key + 'static, V: Value + 'static> {
 
 impl<K: Key + 'static, V: Value + 'static> ReadOnlyTable<K, V> {
     pub(super) fn new(name: &str, view: TableView, in_use: &Arc<()>) -> Self {
-        Self { name: name.to_owned(), view, _in_use: Arc::clone(in_use), types: PhantomData }
+        Self {
+            name: name.to_owned(),
+            view,
+            _in_use: Arc::clone(in_use),
+            types: PhantomData,
+        }
     }
 
     /// As [`ReadableTable::get`], with a guard that borrows nothing.
@@ -78,6 +83,8 @@ impl<K: Key + 'static, V: Value + 'static> ReadableTable<K, V> for ReadOnlyTable
 
 impl<K: Key + 'static, V: Value + 'static> fmt::Debug for ReadOnlyTable<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReadOnlyTable").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("ReadOnlyTable")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }

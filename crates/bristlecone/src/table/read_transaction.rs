@@ -33,7 +33,10 @@ pub(super) fn typed_compare<K: Key>() -> KeyCompare {
 
 impl ReadTransaction {
     pub(crate) fn new(snapshot: Snapshot) -> Self {
-        Self { snapshot, in_use: Arc::new(()) }
+        Self {
+            snapshot,
+            in_use: Arc::new(()),
+        }
     }
 
     fn find(&self, name: &str) -> Result<NameEntry, TableError> {
@@ -44,7 +47,10 @@ impl ReadTransaction {
     }
 
     fn view(&self, entry: &NameEntry, compare: KeyCompare) -> Result<TableView, TableError> {
-        let root = self.snapshot.root_of(entry.id).map_err(TableError::Storage)?;
+        let root = self
+            .snapshot
+            .root_of(entry.id)
+            .map_err(TableError::Storage)?;
         Ok(TableView::new(self.snapshot.clone(), root, compare))
     }
 
@@ -75,13 +81,21 @@ impl ReadTransaction {
         let compare = untyped_compare(&entry.schema);
         let view = self.view(&entry, compare.clone().unwrap_or(KeyCompare::Memcmp))?;
         let name = handle.name().to_owned();
-        Ok(ReadOnlyUntypedTable::new(name, view, entry.schema, compare.is_some(), &self.in_use))
+        Ok(ReadOnlyUntypedTable::new(
+            name,
+            view,
+            entry.schema,
+            compare.is_some(),
+            &self.in_use,
+        ))
     }
 
     /// The tables, in the order of their names.
     pub fn list_tables(&self) -> Result<impl Iterator<Item = UntypedTableHandle> + '_> {
         let tables = self.snapshot.list()?;
-        let plain = tables.into_iter().filter(|(_, entry)| !entry.schema.is_multimap());
+        let plain = tables
+            .into_iter()
+            .filter(|(_, entry)| !entry.schema.is_multimap());
         Ok(plain.map(|(name, _)| UntypedTableHandle::new(name)))
     }
 

@@ -176,5 +176,11 @@ pub(super) fn database_stats(snapshot: &Snapshot) -> Result<DatabaseStats> {
         None => (snapshot.reachable_units()?, 0),
     };
     let page_size = pager.page_bytes();
-    Ok(DatabaseStats { tables: sum, allocated_pages, file_pages, pinned_pages, page_size })
+    Ok(DatabaseStats {
+        tables: sum,
+        allocated_pages,
+        file_pages,
+        pinned_pages,
+        page_size,
+    })
 }

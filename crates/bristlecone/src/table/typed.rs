@@ -26,7 +26,12 @@ pub struct Table<'txn, K: Key + 'static, V: Value + 'static> {
 
 impl<'txn, K: Key + 'static, V: Value + 'static> Table<'txn, K, V> {
     pub(super) fn new(txn: &'txn WriteTransaction, name: &str, state: Box<TableState>) -> Self {
-        Self { txn, name: name.to_owned(), state: Some(state), types: PhantomData }
+        Self {
+            txn,
+            name: name.to_owned(),
+            state: Some(state),
+            types: PhantomData,
+        }
     }
 
     fn state(&self) -> &TableState {
@@ -70,7 +75,10 @@ impl<K: Key + 'static, V: Value + 'static> TableHandle for Table<'_, K, V> {
 impl<K: Key + 'static, V: Value + 'static> ReadableTableMetadata for Table<'_, K, V> {
     /// As the transaction found the table, its own changes left out.
     fn stats(&self) -> Result<TableStats> {
-        table_stats(self.txn.inner().snapshot().pager(), self.state().base().as_ref())
+        table_stats(
+            self.txn.inner().snapshot().pager(),
+            self.state().base().as_ref(),
+        )
     }
 
     fn len(&self) -> Result<u64> {
@@ -90,7 +98,9 @@ impl<K: Key + 'static, V: Value + 'static> ReadableTable<K, V> for Table<'_, K, 
         KR: Borrow<K::SelfType<'a>> + 'a,
     {
         let snapshot = self.txn.inner().snapshot();
-        let rows = self.state().range(snapshot.pager(), stored_bounds::<K, KR>(&range));
+        let rows = self
+            .state()
+            .range(snapshot.pager(), stored_bounds::<K, KR>(&range));
         Ok(Range::new(rows, snapshot.clone()))
     }
 }
@@ -105,6 +115,8 @@ impl<K: Key + 'static, V: Value + 'static> Drop for Table<'_, K, V> {
 
 impl<K: Key + 'static, V: Value + 'static> fmt::Debug for Table<'_, K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Table").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Table")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }

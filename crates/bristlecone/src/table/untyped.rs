@@ -56,7 +56,13 @@ impl ReadOnlyUntypedTable {
         ordered: bool,
         in_use: &Arc<()>,
     ) -> Self {
-        Self { name, view, schema, ordered, _in_use: Arc::clone(in_use) }
+        Self {
+            name,
+            view,
+            schema,
+            ordered,
+            _in_use: Arc::clone(in_use),
+        }
     }
 
     /// The table's types.
@@ -84,8 +90,13 @@ impl ReadOnlyUntypedTable {
         if bounded && !self.ordered {
             return Err(StorageError::Unsupported);
         }
-        let rows = self.view.range((lower.map(<[u8]>::to_vec), upper.map(<[u8]>::to_vec)));
-        Ok(UntypedRange { rows, _pin: self.view.snapshot().clone() })
+        let rows = self
+            .view
+            .range((lower.map(<[u8]>::to_vec), upper.map(<[u8]>::to_vec)));
+        Ok(UntypedRange {
+            rows,
+            _pin: self.view.snapshot().clone(),
+        })
     }
 }
 
@@ -141,7 +152,11 @@ pub struct UntypedTable<'txn> {
 
 impl<'txn> UntypedTable<'txn> {
     pub(super) fn new(txn: &'txn WriteTransaction, name: &str, state: Box<TableState>) -> Self {
-        Self { txn, name: name.to_owned(), state: Some(state) }
+        Self {
+            txn,
+            name: name.to_owned(),
+            state: Some(state),
+        }
     }
 
     fn state(&mut self) -> &mut TableState {
@@ -179,6 +194,8 @@ impl Drop for UntypedTable<'_> {
 
 impl fmt::Debug for UntypedTable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UntypedTable").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("UntypedTable")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }

@@ -58,7 +58,9 @@ impl WriteTransaction {
         let schema = TableSchema::of::<K, V>();
         let compare = typed_compare::<K>();
         let name = definition.name();
-        let state = self.inner.open_table(name, &schema, compare, Location::caller())?;
+        let state = self
+            .inner
+            .open_table(name, &schema, compare, Location::caller())?;
         Ok(Table::new(self, name, state))
     }
 
@@ -78,7 +80,9 @@ impl WriteTransaction {
         let Some(compare) = untyped_compare(schema) else {
             return Err(TableError::Storage(StorageError::Unsupported));
         };
-        let state = self.inner.open_table(name, schema, compare, Location::caller())?;
+        let state = self
+            .inner
+            .open_table(name, schema, compare, Location::caller())?;
         Ok(UntypedTable::new(self, name, state))
     }
 

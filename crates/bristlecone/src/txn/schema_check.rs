@@ -40,7 +40,11 @@ pub(crate) fn check_kind(
 }
 
 fn check_definition(wanted: &TypeSchema, stored: &TypeSchema) -> Result<(), TableError> {
-    if wanted.shape == stored.shape { Ok(()) } else { Err(changed(stored)) }
+    if wanted.shape == stored.shape {
+        Ok(())
+    } else {
+        Err(changed(stored))
+    }
 }
 
 fn changed(stored: &TypeSchema) -> TableError {
@@ -55,7 +59,9 @@ fn changed(stored: &TypeSchema) -> TableError {
 pub(crate) fn untyped_compare(schema: &TableSchema) -> Option<KeyCompare> {
     match schema.order() {
         KeyOrder::Memcmp => Some(KeyCompare::Memcmp),
-        KeyOrder::Known => Some(KeyCompare::Shape(std::sync::Arc::new(schema.key().shape.clone()))),
+        KeyOrder::Known => Some(KeyCompare::Shape(std::sync::Arc::new(
+            schema.key().shape.clone(),
+        ))),
         _ => None,
     }
 }

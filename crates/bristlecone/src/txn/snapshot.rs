@@ -24,7 +24,10 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     /// A snapshot of the version published last.
     pub(crate) fn take(checkpoint: &Arc<Checkpoint>) -> Snapshot {
-        Snapshot { checkpoint: Arc::clone(checkpoint), version: checkpoint.current() }
+        Snapshot {
+            checkpoint: Arc::clone(checkpoint),
+            version: checkpoint.current(),
+        }
     }
 
     /// The version.
@@ -77,7 +80,11 @@ pub(crate) struct TableView {
 impl TableView {
     /// The table at `root`.
     pub(crate) fn new(snapshot: Snapshot, root: Option<Root>, compare: KeyCompare) -> TableView {
-        TableView { snapshot, root, compare }
+        TableView {
+            snapshot,
+            root,
+            compare,
+        }
     }
 
     /// Root of the table.

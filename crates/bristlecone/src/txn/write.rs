@@ -59,8 +59,17 @@ impl WriteTxn {
     /// Begins a transaction on the version published last.
     pub(crate) fn new(snapshot: Snapshot, pass: Pass) -> WriteTxn {
         let next_table = snapshot.version().roots().next_table;
-        let tables = Tables { entries: BTreeMap::new(), deleted: Vec::new(), next_table };
-        WriteTxn { snapshot, tables: Mutex::new(tables), session: Mutex::new(None), _pass: pass }
+        let tables = Tables {
+            entries: BTreeMap::new(),
+            deleted: Vec::new(),
+            next_table,
+        };
+        WriteTxn {
+            snapshot,
+            tables: Mutex::new(tables),
+            session: Mutex::new(None),
+            _pass: pass,
+        }
     }
 
     /// The snapshot it began with.
@@ -81,14 +90,23 @@ impl WriteTxn {
             };
             tables.entries.insert(name.to_owned(), entry);
         }
-        tables.entries.get_mut(name).ok_or(StorageError::Unsupported)
+        tables
+            .entries
+            .get_mut(name)
+            .ok_or(StorageError::Unsupported)
     }
 
     fn load(&self, found: NameEntry) -> Result<TableState> {
         let base = self.snapshot.root_of(found.id)?;
         // A foreign order arrives with the typed handle; until then nothing is compared.
         let compare = untyped_compare(&found.schema).unwrap_or(KeyCompare::Memcmp);
-        Ok(TableState::new(found.id, found.schema, compare, base, self.lease()))
+        Ok(TableState::new(
+            found.id,
+            found.schema,
+            compare,
+            base,
+            self.lease(),
+        ))
     }
 
     fn lease(&self) -> Lease {
@@ -105,7 +123,11 @@ impl WriteTxn {
         compare: KeyCompare,
         location: &'static Location<'static>,
     ) -> Result<Box<TableState>, TableError> {
-        self.snapshot.pager().disk().check_writable().map_err(TableError::Storage)?;
+        self.snapshot
+            .pager()
+            .disk()
+            .check_writable()
+            .map_err(TableError::Storage)?;
         if name.len() > limits::TABLE_NAME_BYTES_MAX {
             return Err(TableError::Storage(StorageError::ValueTooLarge(name.len())));
         }
@@ -139,12 +161,18 @@ impl WriteTxn {
 
     /// Takes a table back from its handle.
     pub(crate) fn close_table(&self, name: &str, state: Box<TableState>) {
-        self.tables().entries.insert(name.to_owned(), Entry::Idle(state));
+        self.tables()
+            .entries
+            .insert(name.to_owned(), Entry::Idle(state));
     }
 
     /// Deletes a table; returns whether it existed.
     pub(crate) fn delete_table(&self, name: &str, multimap: bool) -> Result<bool, TableError> {
-        self.snapshot.pager().disk().check_writable().map_err(TableError::Storage)?;
+        self.snapshot
+            .pager()
+            .disk()
+            .check_writable()
+            .map_err(TableError::Storage)?;
         let mut tables = self.tables();
         let entry = self.entry(&mut tables, name)?;
         match entry {
@@ -277,15 +305,31 @@ impl WriteTxn {
     /// # Durability
     /// On return everything is durable.
     pub(crate) fn commit(self) -> Result<(), CommitError> {
-        self.snapshot.pager().disk().check_writable().map_err(CommitError::Storage)?;
+        self.snapshot
+            .pager()
+            .disk()
+            .check_writable()
+            .map_err(CommitError::Storage)?;
         let tables = std::mem::replace(
             &mut *self.tables(),
-            Tables { entries: BTreeMap::new(), deleted: Vec::new(), next_table: 0 },
+            Tables {
+                entries: BTreeMap::new(),
+                deleted: Vec::new(),
+                next_table: 0,
+            },
         );
-        if tables.entries.values().any(|entry| matches!(entry, Entry::Open(_))) {
+        if tables
+            .entries
+            .values()
+            .any(|entry| matches!(entry, Entry::Open(_)))
+        {
             return Err(CommitError::TransactionPoisoned);
         }
-        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let session = self
+            .session
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let before = *self.snapshot.version().roots();
         let mut change = Change::new(&tables);
         if change.is_empty() && session.is_none() {
@@ -298,9 +342,18 @@ impl WriteTxn {
         };
         let mut writer = PageWriter::new(self.snapshot.pager(), &mut session);
         let roots = change.apply(&mut writer, before, tables.next_table)?;
-        checkpoint.publish(session, roots).map_err(CommitError::Storage)?;
-        let dropped = tables.deleted.iter().filter(|(_, state)| !state.created).count();
-        checkpoint.counters().table_drops.add(crate::int::wide(dropped));
+        checkpoint
+            .publish(session, roots)
+            .map_err(CommitError::Storage)?;
+        let dropped = tables
+            .deleted
+            .iter()
+            .filter(|(_, state)| !state.created)
+            .count();
+        checkpoint
+            .counters()
+            .table_drops
+            .add(crate::int::wide(dropped));
         Ok(())
     }
 }
@@ -335,16 +388,23 @@ struct Change<'t> {
 
 impl<'t> Change<'t> {
     fn new(tables: &'t Tables) -> Change<'t> {
-        Change { tables, names: BTreeMap::new(), roots: BTreeMap::new() }
+        Change {
+            tables,
+            names: BTreeMap::new(),
+            roots: BTreeMap::new(),
+        }
     }
 
     fn changed(&self) -> impl Iterator<Item = (&'t str, &'t TableState)> + use<'t> {
-        self.tables.entries.iter().filter_map(|(name, entry)| match entry {
-            Entry::Idle(state) if state.created || state.is_changed() => {
-                Some((name.as_str(), &**state))
-            }
-            _ => None,
-        })
+        self.tables
+            .entries
+            .iter()
+            .filter_map(|(name, entry)| match entry {
+                Entry::Idle(state) if state.created || state.is_changed() => {
+                    Some((name.as_str(), &**state))
+                }
+                _ => None,
+            })
     }
 
     fn is_empty(&self) -> bool {
@@ -366,16 +426,24 @@ impl<'t> Change<'t> {
         }
         for (name, state) in self.changed() {
             let root = state.apply(writer)?;
-            self.roots.insert(state.id, Some(catalog::encode_root(root.as_ref())));
+            self.roots
+                .insert(state.id, Some(catalog::encode_root(root.as_ref())));
             if state.created {
-                let entry = NameEntry { id: state.id, schema: state.schema.clone() };
+                let entry = NameEntry {
+                    id: state.id,
+                    schema: state.schema.clone(),
+                };
                 self.names.insert(name, Some(entry.encode()));
             }
         }
         let names = std::mem::take(&mut self.names);
-        let names = names.into_iter().map(|(name, value)| (name.as_bytes().to_vec(), value));
+        let names = names
+            .into_iter()
+            .map(|(name, value)| (name.as_bytes().to_vec(), value));
         let roots = std::mem::take(&mut self.roots);
-        let roots = roots.into_iter().map(|(id, value)| (catalog::root_key(id).to_vec(), value));
+        let roots = roots
+            .into_iter()
+            .map(|(id, value)| (catalog::root_key(id).to_vec(), value));
         let memcmp = KeyCompare::Memcmp;
         let mut names = CatalogOps::new(names.collect());
         let mut roots = CatalogOps::new(roots.collect());

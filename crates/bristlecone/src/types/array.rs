@@ -32,7 +32,9 @@ impl<T: Value, const N: usize> Value for [T; N] {
     where
         Self: 'a,
     {
-        let Some(mut parts) = Parts::split(data, layout::<T, N>()) else { malformed::<Self>(data) };
+        let Some(mut parts) = Parts::split(data, layout::<T, N>()) else {
+            malformed::<Self>(data)
+        };
         std::array::from_fn(|_| T::from_bytes(parts.take(T::fixed_width())))
     }
 
@@ -141,6 +143,10 @@ pub(super) fn elements_are_legal<T: Value>(data: &[u8], count: usize) -> bool {
         return false;
     };
     // Elements without bytes are all alike: one look is enough, and `count` may be anything.
-    let distinct_count = if width == Some(0) { count.min(1) } else { count };
+    let distinct_count = if width == Some(0) {
+        count.min(1)
+    } else {
+        count
+    };
     T::any_bytes_are_legal() || (0..distinct_count).all(|_| T::validate(parts.take(width)))
 }

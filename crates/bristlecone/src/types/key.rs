@@ -115,6 +115,10 @@ impl KeyOrder {
 
     /// The less capable of two orders: what a composite of both can at most have.
     pub(super) fn weaker(self, other: Self) -> Self {
-        if self.code() >= other.code() { self } else { other }
+        if self.code() >= other.code() {
+            self
+        } else {
+            other
+        }
     }
 }

@@ -35,7 +35,9 @@ impl<T: Value> Value for Vec<T> {
         Self: 'a,
     {
         let width = T::fixed_width();
-        let Some((count, elements)) = split_count(data, width) else { malformed::<Self>(data) };
+        let Some((count, elements)) = split_count(data, width) else {
+            malformed::<Self>(data)
+        };
         let Some(mut parts) = Parts::split(elements, Layout::repeated(width, count)) else {
             malformed::<Self>(data)
         };

@@ -8,5 +8,9 @@ use super::Value;
 #[cold]
 #[inline(never)]
 pub(super) fn malformed<V: Value>(data: &[u8]) -> ! {
-    panic!("{} bytes are not an encoding of {}", data.len(), V::type_name().name())
+    panic!(
+        "{} bytes are not an encoding of {}",
+        data.len(),
+        V::type_name().name()
+    )
 }

@@ -21,14 +21,23 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Layout of no parts.
-    pub(super) const EMPTY: Self = Self { fixed_bytes: 0, variable_count: 0 };
+    pub(super) const EMPTY: Self = Self {
+        fixed_bytes: 0,
+        variable_count: 0,
+    };
 
     /// This layout and one more part.
     #[inline]
     pub(super) fn with(self, width: Option<usize>) -> Self {
         match width {
-            Some(bytes) => Self { fixed_bytes: self.fixed_bytes.saturating_add(bytes), ..self },
-            None => Self { variable_count: self.variable_count.saturating_add(1), ..self },
+            Some(bytes) => Self {
+                fixed_bytes: self.fixed_bytes.saturating_add(bytes),
+                ..self
+            },
+            None => Self {
+                variable_count: self.variable_count.saturating_add(1),
+                ..self
+            },
         }
     }
 
@@ -36,8 +45,14 @@ impl Layout {
     #[inline]
     pub(super) fn repeated(width: Option<usize>, count: usize) -> Self {
         match width {
-            Some(bytes) => Self { fixed_bytes: bytes.saturating_mul(count), variable_count: 0 },
-            None => Self { fixed_bytes: 0, variable_count: count },
+            Some(bytes) => Self {
+                fixed_bytes: bytes.saturating_mul(count),
+                variable_count: 0,
+            },
+            None => Self {
+                fixed_bytes: 0,
+                variable_count: count,
+            },
         }
     }
 
@@ -61,7 +76,10 @@ impl<'a> Parts<'a> {
     /// Finds the parts in `data`; `None` if the lengths do not add up to exactly its size.
     #[inline]
     pub(super) fn split(data: &'a [u8], layout: Layout) -> Option<Self> {
-        let Layout { fixed_bytes, variable_count } = layout;
+        let Layout {
+            fixed_bytes,
+            variable_count,
+        } = layout;
         let mut body = data;
         let mut known_len = fixed_bytes;
         for _ in 1..variable_count {
@@ -72,7 +90,12 @@ impl<'a> Parts<'a> {
             return None;
         }
         // The lengths stand in front of the body, so what precedes it is them.
-        Some(Self { lengths: data, body, variable_left: variable_count, last_len })
+        Some(Self {
+            lengths: data,
+            body,
+            variable_left: variable_count,
+            last_len,
+        })
     }
 
     /// Takes the next part, whose type has this width.
@@ -114,7 +137,9 @@ impl Lengths {
     /// Starts the lengths of a composite of this layout.
     #[inline]
     pub(super) fn of(layout: Layout) -> Self {
-        Self { variable_left: layout.variable_count }
+        Self {
+            variable_left: layout.variable_count,
+        }
     }
 
     /// Appends the length of the next part, if the layout stores it.
@@ -124,7 +149,10 @@ impl Lengths {
     #[inline]
     pub(super) fn push(&mut self, width: Option<usize>, len: usize, out: &mut Vec<u8>) {
         if let Some(bytes) = width {
-            assert_eq!(bytes, len, "a value is not as wide as its type's fixed width");
+            assert_eq!(
+                bytes, len,
+                "a value is not as wide as its type's fixed width"
+            );
             return;
         }
         if self.variable_left > 1 {

@@ -79,7 +79,12 @@ impl TableSchema {
     /// As [`TypeSchema::of`].
     pub fn of<K: Key, V: Value>() -> Self {
         let (key, value) = (TypeSchema::of::<K>(), TypeSchema::of::<V>());
-        Self { key, value, order: K::order(), value_order: None }
+        Self {
+            key,
+            value,
+            order: K::order(),
+            value_order: None,
+        }
     }
 
     /// Schema of a multimap from `K` to `V`.
@@ -87,7 +92,10 @@ impl TableSchema {
     /// # Panics
     /// As [`TypeSchema::of`].
     pub fn of_multimap<K: Key, V: Key>() -> Self {
-        Self { value_order: Some(V::order()), ..Self::of::<K, V>() }
+        Self {
+            value_order: Some(V::order()),
+            ..Self::of::<K, V>()
+        }
     }
 
     /// Type of the keys.
@@ -146,7 +154,12 @@ impl TableSchema {
             NO_VALUE_ORDER => None,
             code => Some(decode_order(code, &value)?),
         };
-        Ok(Self { key, value, order, value_order })
+        Ok(Self {
+            key,
+            value,
+            order,
+            value_order,
+        })
     }
 }
 
@@ -156,9 +169,11 @@ fn decode_order(code: u8, schema: &TypeSchema) -> Result<KeyOrder, Corruption> {
         return Err(Corruption::new("table schema has an unknown key order").found(code));
     };
     if schema.shape.is_built_in() && order != schema.shape.order() {
-        return Err(Corruption::new("table schema has a key order other than its key type's")
-            .expected(schema.shape.order().code())
-            .found(code));
+        return Err(
+            Corruption::new("table schema has a key order other than its key type's")
+                .expected(schema.shape.order().code())
+                .found(code),
+        );
     }
     Ok(order)
 }

@@ -19,8 +19,11 @@ pub(super) struct TupleOrder {
 
 impl TupleOrder {
     /// Order of a tuple of no parts.
-    pub(super) const EMPTY: Self =
-        Self { parts: KeyOrder::Memcmp, variable_seen: false, concatenates: true };
+    pub(super) const EMPTY: Self = Self {
+        parts: KeyOrder::Memcmp,
+        variable_seen: false,
+        concatenates: true,
+    };
 
     /// This tuple and one more part.
     #[inline]

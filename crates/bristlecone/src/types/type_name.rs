@@ -29,12 +29,18 @@ impl TypeName {
     ///
     /// Choose a name no other crate would: prefix it with the name of yours.
     pub fn new(name: &str) -> Self {
-        Self { class: TypeClass::UserDefined, name: name.to_owned() }
+        Self {
+            class: TypeClass::UserDefined,
+            name: name.to_owned(),
+        }
     }
 
     /// Names a built-in type without parts.
     pub(crate) fn built_in(name: impl Into<String>) -> Self {
-        Self { class: TypeClass::BuiltIn, name: name.into() }
+        Self {
+            class: TypeClass::BuiltIn,
+            name: name.into(),
+        }
     }
 
     /// Names a built-in composite over `parts`.
@@ -77,7 +83,10 @@ impl TypeName {
             _ => return Err(Corruption::new("type name has an unknown class").found(class)),
         };
         match std::str::from_utf8(name) {
-            Ok(name) => Ok(Self { class, name: name.to_owned() }),
+            Ok(name) => Ok(Self {
+                class,
+                name: name.to_owned(),
+            }),
             Err(_) => Err(Corruption::new("type name is not utf-8")),
         }
     }

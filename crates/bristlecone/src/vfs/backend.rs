@@ -208,13 +208,20 @@ mod tests {
         assert_eq!(backend.len().unwrap(), 30);
         backend.allocate(0, 5).unwrap();
         assert_eq!(backend.len().unwrap(), 30);
-        assert_eq!(backend.allocate(u64::MAX, 1).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(
+            backend.allocate(u64::MAX, 1).unwrap_err().kind(),
+            io::ErrorKind::InvalidInput
+        );
     }
 
     #[test]
     fn default_vectored_write_is_one_write_after_the_other() {
         let backend = Minimal::default();
-        let parts = [io::IoSlice::new(b"ab"), io::IoSlice::new(b""), io::IoSlice::new(b"cde")];
+        let parts = [
+            io::IoSlice::new(b"ab"),
+            io::IoSlice::new(b""),
+            io::IoSlice::new(b"cde"),
+        ];
         backend.write_vectored(1, &parts).unwrap();
         let mut out = [0xFF; 6];
         backend.read(0, &mut out).unwrap();

@@ -179,13 +179,13 @@ fn granted(outcome: Result<(), TryLockError>) -> Result<(), DatabaseError> {
     match outcome {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(DatabaseError::DatabaseAlreadyOpen),
-        Err(TryLockError::Error(error)) => {
-            Err(DatabaseError::Storage(StorageError::Io(if native::is_lock_unsupported(&error) {
+        Err(TryLockError::Error(error)) => Err(DatabaseError::Storage(StorageError::Io(
+            if native::is_lock_unsupported(&error) {
                 without_locks(&error)
             } else {
                 error
-            })))
-        }
+            },
+        ))),
     }
 }
 

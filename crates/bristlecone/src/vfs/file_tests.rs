@@ -5,13 +5,23 @@ use std::fs::OpenOptions;
 use std::path::Path;
 
 fn open(path: &Path) -> File {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).unwrap()
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .unwrap()
 }
 
 /// Calls `test` with a fresh backend on each code path.
 fn on_each_path(test: impl Fn(FileBackend)) {
     test(FileBackend::new(tempfile::tempfile().unwrap()).unwrap());
-    test(FileBackend::new(tempfile::tempfile().unwrap()).unwrap().force_plain());
+    test(
+        FileBackend::new(tempfile::tempfile().unwrap())
+            .unwrap()
+            .force_plain(),
+    );
 }
 
 fn contents(backend: &FileBackend) -> Vec<u8> {
@@ -91,9 +101,15 @@ fn second_open_is_refused_until_close() {
     std::fs::hard_link(&path, &link).unwrap();
     for path in [&path, &link] {
         let refused = FileBackend::new(open(path)).unwrap_err();
-        assert!(matches!(refused, DatabaseError::DatabaseAlreadyOpen), "{refused}");
+        assert!(
+            matches!(refused, DatabaseError::DatabaseAlreadyOpen),
+            "{refused}"
+        );
         let refused = FileBackend::new_read_only(open(path)).unwrap_err();
-        assert!(matches!(refused, DatabaseError::DatabaseAlreadyOpen), "{refused}");
+        assert!(
+            matches!(refused, DatabaseError::DatabaseAlreadyOpen),
+            "{refused}"
+        );
     }
     first.close().unwrap();
     FileBackend::new(open(&link)).unwrap();
@@ -111,12 +127,18 @@ fn dropped_backends_let_go_of_the_lock() {
 fn readers_share_the_file_and_keep_writers_out() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("one");
-    FileBackend::new(open(&path)).unwrap().write(0, b"abc").unwrap();
+    FileBackend::new(open(&path))
+        .unwrap()
+        .write(0, b"abc")
+        .unwrap();
     let one = FileBackend::new_read_only(File::open(&path).unwrap()).unwrap();
     let two = FileBackend::new_read_only(File::open(&path).unwrap()).unwrap();
     assert_eq!(contents(&one), contents(&two));
     let refused = FileBackend::new(open(&path)).unwrap_err();
-    assert!(matches!(refused, DatabaseError::DatabaseAlreadyOpen), "{refused}");
+    assert!(
+        matches!(refused, DatabaseError::DatabaseAlreadyOpen),
+        "{refused}"
+    );
 }
 
 #[test]

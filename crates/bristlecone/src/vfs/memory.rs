@@ -79,7 +79,9 @@ impl StorageBackend for InMemoryBackend {
 fn resize(bytes: &mut Vec<u8>, len: u64) -> io::Result<()> {
     let wanted = usize::try_from(len).map_err(|_| ErrorKind::OutOfMemory)?;
     let growth = wanted.saturating_sub(bytes.len());
-    bytes.try_reserve(growth).map_err(|_| ErrorKind::OutOfMemory)?;
+    bytes
+        .try_reserve(growth)
+        .map_err(|_| ErrorKind::OutOfMemory)?;
     bytes.resize(wanted, 0);
     Ok(())
 }
@@ -134,8 +136,14 @@ mod tests {
     fn impossible_lengths_are_errors_without_a_change() {
         let backend = InMemoryBackend::new();
         backend.write(0, b"abc").unwrap();
-        assert_eq!(backend.set_len(u64::MAX).unwrap_err().kind(), ErrorKind::OutOfMemory);
-        assert_eq!(backend.write(u64::MAX, b"ab").unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(
+            backend.set_len(u64::MAX).unwrap_err().kind(),
+            ErrorKind::OutOfMemory
+        );
+        assert_eq!(
+            backend.write(u64::MAX, b"ab").unwrap_err().kind(),
+            ErrorKind::InvalidInput
+        );
         assert_eq!(contents(&backend), b"abc");
     }
 }

@@ -159,10 +159,28 @@ mod tests {
         let denied = || io::Error::from(ErrorKind::PermissionDenied);
         let kind = ErrorKind::PermissionDenied;
         let parts = [IoSlice::new(b"abc")];
-        assert_eq!(write_fully(0, b"a", |_, _| Err(denied())).unwrap_err().kind(), kind);
-        assert_eq!(write_parts(0, &parts, |_, _| Err(denied())).unwrap_err().kind(), kind);
-        assert_eq!(read_fully(0, &mut [0], |_, _| Err(denied())).unwrap_err().kind(), kind);
-        assert_eq!(uninterrupted(|| Err::<(), _>(denied())).unwrap_err().kind(), kind);
+        assert_eq!(
+            write_fully(0, b"a", |_, _| Err(denied()))
+                .unwrap_err()
+                .kind(),
+            kind
+        );
+        assert_eq!(
+            write_parts(0, &parts, |_, _| Err(denied()))
+                .unwrap_err()
+                .kind(),
+            kind
+        );
+        assert_eq!(
+            read_fully(0, &mut [0], |_, _| Err(denied()))
+                .unwrap_err()
+                .kind(),
+            kind
+        );
+        assert_eq!(
+            uninterrupted(|| Err::<(), _>(denied())).unwrap_err().kind(),
+            kind
+        );
     }
 
     #[test]
@@ -220,7 +238,11 @@ mod tests {
         let mut rounds = 0;
         let value = uninterrupted(|| {
             rounds += 1;
-            if rounds < 4 { Err(ErrorKind::Interrupted.into()) } else { Ok(rounds) }
+            if rounds < 4 {
+                Err(ErrorKind::Interrupted.into())
+            } else {
+                Ok(rounds)
+            }
         });
         assert_eq!(value.unwrap(), 4);
     }

@@ -61,11 +61,18 @@ fn compare(table: &impl ReadableTable<&'static [u8], &'static [u8]>, model: &Mod
     let forward: Model = table
         .iter()
         .unwrap()
-        .map(|row| row.map(|(k, v)| (k.value().to_vec(), v.value().to_vec())).unwrap())
+        .map(|row| {
+            row.map(|(k, v)| (k.value().to_vec(), v.value().to_vec()))
+                .unwrap()
+        })
         .collect();
     assert!(forward == *model, "forward scan differs");
-    let mut backward: Vec<Vec<u8>> =
-        table.iter().unwrap().rev().map(|row| row.unwrap().0.value().to_vec()).collect();
+    let mut backward: Vec<Vec<u8>> = table
+        .iter()
+        .unwrap()
+        .rev()
+        .map(|row| row.unwrap().0.value().to_vec())
+        .collect();
     backward.reverse();
     assert!(backward.iter().eq(model.keys()), "backward scan differs");
 }
@@ -114,7 +121,11 @@ fn run(seed: u64, page: usize, cache: usize) {
             compare(&table, &then);
         }
         let report = db.check(&mut |_| {}).unwrap();
-        assert!(report.findings.is_empty(), "seed {seed}: {}", report.findings[0]);
+        assert!(
+            report.findings.is_empty(),
+            "seed {seed}: {}",
+            report.findings[0]
+        );
     }
 }
 

@@ -65,7 +65,9 @@ impl Shape {
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Self::Opaque { fixed_width: None } => out.push(OPAQUE_VARIABLE),
-            Self::Opaque { fixed_width: Some(bytes) } => {
+            Self::Opaque {
+                fixed_width: Some(bytes),
+            } => {
                 out.push(OPAQUE_FIXED);
                 varint::push(u64::from(*bytes), out);
             }
@@ -125,7 +127,9 @@ fn take_shape(data: &mut &[u8], depth_left: usize) -> Result<Shape, &'static str
         OPAQUE_VARIABLE => Shape::Opaque { fixed_width: None },
         OPAQUE_FIXED => {
             let bytes = u32::try_from(take_number(data)?);
-            Shape::Opaque { fixed_width: Some(bytes.map_err(|_| "type shape is too wide")?) }
+            Shape::Opaque {
+                fixed_width: Some(bytes.map_err(|_| "type shape is too wide")?),
+            }
         }
         UNIT => Shape::Unit,
         BOOL => Shape::Bool,
@@ -139,7 +143,10 @@ fn take_shape(data: &mut &[u8], depth_left: usize) -> Result<Shape, &'static str
         OPTION => Shape::Option(Box::new(take_shape(data, depth_left)?)),
         ARRAY => {
             let len = take_number(data)?;
-            Shape::Array { element: Box::new(take_shape(data, depth_left)?), len }
+            Shape::Array {
+                element: Box::new(take_shape(data, depth_left)?),
+                len,
+            }
         }
         TUPLE => {
             // Grows as parts are found, each of which takes a byte: a wild count runs out of data.

@@ -91,7 +91,10 @@ impl IntegerKind {
 
     /// Whether the integer can be negative.
     pub fn is_signed(self) -> bool {
-        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::I128)
+        matches!(
+            self,
+            Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::I128
+        )
     }
 }
 
@@ -101,7 +104,10 @@ impl Shape {
 
     /// Shape of `[T; len]`.
     pub(super) fn array(element: Shape, len: usize) -> Self {
-        Self::Array { element: Box::new(element), len: u64::try_from(len).unwrap_or(u64::MAX) }
+        Self::Array {
+            element: Box::new(element),
+            len: u64::try_from(len).unwrap_or(u64::MAX),
+        }
     }
 
     /// Whether this is the shape of `&[u8]`.
@@ -142,7 +148,9 @@ impl Shape {
             }
             Self::Tuple(parts) => parts
                 .iter()
-                .fold(TupleOrder::EMPTY, |order, part| order.with(part.order(), part.fixed_width()))
+                .fold(TupleOrder::EMPTY, |order, part| {
+                    order.with(part.order(), part.fixed_width())
+                })
                 .whole(),
         }
     }
@@ -176,9 +184,9 @@ impl Shape {
                 let count = usize::try_from(*len).unwrap_or(usize::MAX);
                 Layout::repeated(element.fixed_width(), count)
             }
-            Self::Tuple(parts) => {
-                parts.iter().fold(Layout::EMPTY, |layout, part| layout.with(part.fixed_width()))
-            }
+            Self::Tuple(parts) => parts.iter().fold(Layout::EMPTY, |layout, part| {
+                layout.with(part.fixed_width())
+            }),
             _ => Layout::EMPTY,
         }
     }

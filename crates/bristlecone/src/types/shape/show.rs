@@ -102,7 +102,9 @@ fn append_elements(element: &Shape, count: u64, data: &[u8], out: &mut String) {
 fn append_integer(kind: IntegerKind, data: &[u8], out: &mut String) {
     let negative = kind.is_signed() && data.last().is_some_and(|&high| high >= 0x80);
     let mut wide = [if negative { 0xff } else { 0 }; 16];
-    wide.iter_mut().zip(data).for_each(|(target, &source)| *target = source);
+    wide.iter_mut()
+        .zip(data)
+        .for_each(|(target, &source)| *target = source);
     let number = u128::from_le_bytes(wide);
     if kind.is_signed() {
         append_display(number.cast_signed(), out);

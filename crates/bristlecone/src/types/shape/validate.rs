@@ -38,7 +38,8 @@ impl Shape {
         {
             return true;
         }
-        self.parts().all(|part| part.validate(parts.take(part.fixed_width())))
+        self.parts()
+            .all(|part| part.validate(parts.take(part.fixed_width())))
     }
 }
 
@@ -50,6 +51,10 @@ fn validate_list(element: &Shape, data: &[u8]) -> bool {
     let Some(mut parts) = Parts::split(elements, Layout::repeated(width, count)) else {
         return false;
     };
-    let distinct_count = if width == Some(0) { count.min(1) } else { count };
+    let distinct_count = if width == Some(0) {
+        count.min(1)
+    } else {
+        count
+    };
     (0..distinct_count).all(|_| element.validate(parts.take(width)))
 }

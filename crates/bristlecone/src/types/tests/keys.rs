@@ -215,6 +215,12 @@ fn verbatim_keys_are_borrowed() {
     assert!(matches!(String::to_stored(b"ab"), Cow::Borrowed(_)));
     assert!(matches!(<[u8; 2]>::to_stored(b"ab"), Cow::Borrowed(_)));
     assert!(matches!(<&[u8; 2]>::to_stored(b"ab"), Cow::Borrowed(_)));
-    assert!(matches!(<(u8, Option<&str>)>::to_stored(b"a\x01b"), Cow::Borrowed(_)));
-    assert!(matches!(<(&str, u32)>::to_stored(b"abcde"), Cow::Borrowed(_)));
+    assert!(matches!(
+        <(u8, Option<&str>)>::to_stored(b"a\x01b"),
+        Cow::Borrowed(_)
+    ));
+    assert!(matches!(
+        <(&str, u32)>::to_stored(b"abcde"),
+        Cow::Borrowed(_)
+    ));
 }

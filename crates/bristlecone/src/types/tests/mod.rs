@@ -22,7 +22,10 @@ use super::{Key, KeyOrder, Value};
 
 /// Checks a property of lists of values, without leaving regression files behind.
 fn for_lists<S: Strategy>(of: S, property: impl Fn(&[S::Value])) {
-    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
     let outcome = TestRunner::new(config).run(&vec(of, 1..8), |list| {
         property(&list);
         Ok(())
@@ -47,8 +50,11 @@ impl Damage {
             (any::<Index>(), any::<u8>()).prop_map(|(place, byte)| Self::Replace(place, byte)),
             any::<Index>().prop_map(Self::Truncate),
             any::<u8>().prop_map(Self::Append),
-            vec(prop_oneof![Just(0_u8), Just(1), Just(2), any::<u8>()], 0..24)
-                .prop_map(Self::Anything),
+            vec(
+                prop_oneof![Just(0_u8), Just(1), Just(2), any::<u8>()],
+                0..24
+            )
+            .prop_map(Self::Anything),
         ]
     }
 
@@ -69,8 +75,19 @@ impl Damage {
 
 /// Text over few letters, so that equal texts and common prefixes are frequent.
 fn short_text() -> impl Strategy<Value = String> {
-    vec(select(vec!['\0', 'a', 'b', '\u{7f}', '\u{e9}', '\u{ffff}', '\u{10ffff}']), 0..4)
-        .prop_map(|letters| letters.into_iter().collect())
+    vec(
+        select(vec![
+            '\0',
+            'a',
+            'b',
+            '\u{7f}',
+            '\u{e9}',
+            '\u{ffff}',
+            '\u{10ffff}',
+        ]),
+        0..4,
+    )
+    .prop_map(|letters| letters.into_iter().collect())
 }
 
 /// Bytes over few values, for the same reason.
@@ -91,7 +108,10 @@ fn check_value<'v, V: Value + 'v>(value: &V::SelfType<'v>) {
     if let Some(width) = V::fixed_width() {
         assert_eq!(bytes.len(), width);
     }
-    assert!(!V::shape().show(&bytes).starts_with("malformed"), "{value:?}");
+    assert!(
+        !V::shape().show(&bytes).starts_with("malformed"),
+        "{value:?}"
+    );
     check_any_bytes::<V>(&bytes);
 }
 
@@ -102,7 +122,10 @@ fn check_any_bytes<V: Value>(data: &[u8]) {
     assert_eq!(legal, shape.validate(data), "{shape:?} {data:?}");
     assert_eq!(V::fixed_width(), shape.fixed_width());
     if V::any_bytes_are_legal() {
-        assert_eq!(legal, V::fixed_width().is_none_or(|width| width == data.len()));
+        assert_eq!(
+            legal,
+            V::fixed_width().is_none_or(|width| width == data.len())
+        );
     }
     let read = catch_unwind(AssertUnwindSafe(|| {
         let value = V::from_bytes(data);
@@ -123,14 +146,25 @@ where
 {
     let expected = left.cmp(right);
     let (left_bytes, right_bytes) = (encode::<K>(left), encode::<K>(right));
-    assert_eq!(K::compare(&left_bytes, &right_bytes), expected, "{left:?} {right:?}");
+    assert_eq!(
+        K::compare(&left_bytes, &right_bytes),
+        expected,
+        "{left:?} {right:?}"
+    );
     let (left_stored, right_stored) = (K::to_stored(&left_bytes), K::to_stored(&right_bytes));
     match K::order() {
         KeyOrder::Memcmp => {
-            assert_eq!(left_stored.cmp(&right_stored), expected, "{left:?} {right:?}");
+            assert_eq!(
+                left_stored.cmp(&right_stored),
+                expected,
+                "{left:?} {right:?}"
+            );
         }
         KeyOrder::Known | KeyOrder::Foreign => {
-            assert_eq!((&*left_stored, &*right_stored), (&*left_bytes, &*right_bytes));
+            assert_eq!(
+                (&*left_stored, &*right_stored),
+                (&*left_bytes, &*right_bytes)
+            );
         }
     }
     assert!(K::validate_stored(&left_stored));
@@ -143,7 +177,11 @@ fn check_any_key_bytes<K: Key>(left: &[u8], right: &[u8]) {
     let shape = K::shape();
     let order = K::order();
     assert_eq!(order, shape.order());
-    assert_eq!(K::compare(left, right), shape.compare(left, right), "{left:?} {right:?}");
+    assert_eq!(
+        K::compare(left, right),
+        shape.compare(left, right),
+        "{left:?} {right:?}"
+    );
     assert_eq!(K::compare(left, right), K::compare(right, left).reverse());
     assert!(K::compare(left, left).is_eq());
     assert_eq!(K::stores_verbatim(), shape.stores_verbatim());

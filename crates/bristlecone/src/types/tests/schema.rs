@@ -37,7 +37,10 @@ fn schema_says_what_the_types_say() {
     assert_eq!(schema.key(), &TypeSchema::of::<(&str, i32)>());
     assert_eq!(schema.value().name, u8::type_name());
     assert!(!TableSchema::of::<u8, u8>().is_multimap());
-    assert_ne!(TableSchema::of::<u8, u8>(), TableSchema::of_multimap::<u8, u8>());
+    assert_ne!(
+        TableSchema::of::<u8, u8>(),
+        TableSchema::of_multimap::<u8, u8>()
+    );
     assert_eq!(TableSchema::of::<u8, u8>().order(), u8::order());
 }
 
@@ -58,7 +61,10 @@ fn order_that_contradicts_the_types_is_refused() {
     assert_eq!(data[1], KeyOrder::Known.code());
     data[1] = KeyOrder::Memcmp.code();
     let error = TableSchema::decode(&data).unwrap_err();
-    assert_eq!(error.what(), "table schema has a key order other than its key type's");
+    assert_eq!(
+        error.what(),
+        "table schema has a key order other than its key type's"
+    );
     data[1] = 9;
     let error = TableSchema::decode(&data).unwrap_err();
     assert_eq!(error.what(), "table schema has an unknown key order");
@@ -66,8 +72,9 @@ fn order_that_contradicts_the_types_is_refused() {
 
 #[test]
 fn key_order_codes_are_stable() {
-    for (code, order) in
-        [KeyOrder::Memcmp, KeyOrder::Known, KeyOrder::Foreign].into_iter().enumerate()
+    for (code, order) in [KeyOrder::Memcmp, KeyOrder::Known, KeyOrder::Foreign]
+        .into_iter()
+        .enumerate()
     {
         let code = u8::try_from(code).unwrap();
         assert_eq!(order.code(), code);
@@ -96,7 +103,9 @@ type Eight<T> = Two<Two<Two<Two<T>>>>;
 #[should_panic(expected = "nests deeper than 32 levels")]
 fn type_that_could_not_be_read_back_is_refused() {
     assert_eq!(
-        TypeSchema::of::<Eight<Eight<Eight<Two<Two<Two<Option<()>>>>>>>>().shape.depth(),
+        TypeSchema::of::<Eight<Eight<Eight<Two<Two<Two<Option<()>>>>>>>>()
+            .shape
+            .depth(),
         32
     );
     TypeSchema::of::<Eight<Eight<Eight<Eight<()>>>>>();

@@ -25,9 +25,14 @@ fn any_shape() -> impl Strategy<Value = Shape> {
     ];
     leaf.prop_recursive(6, 24, 4, |part| {
         prop_oneof![
-            part.clone().prop_map(|value| Shape::Option(Box::new(value))),
-            (part.clone(), prop_oneof![0_u64..4, any::<u64>()])
-                .prop_map(|(element, len)| { Shape::Array { element: Box::new(element), len } }),
+            part.clone()
+                .prop_map(|value| Shape::Option(Box::new(value))),
+            (part.clone(), prop_oneof![0_u64..4, any::<u64>()]).prop_map(|(element, len)| {
+                Shape::Array {
+                    element: Box::new(element),
+                    len,
+                }
+            }),
             vec(part.clone(), 0..4).prop_map(Shape::Tuple),
             part.prop_map(|element| Shape::List(Box::new(element))),
         ]
@@ -35,7 +40,10 @@ fn any_shape() -> impl Strategy<Value = Shape> {
 }
 
 fn any_data() -> impl Strategy<Value = Vec<u8>> {
-    vec(prop_oneof![Just(0_u8), Just(1), Just(2), any::<u8>()], 0..24)
+    vec(
+        prop_oneof![Just(0_u8), Just(1), Just(2), any::<u8>()],
+        0..24,
+    )
 }
 
 proptest! {
@@ -139,7 +147,10 @@ fn only_byte_strings_are_bytes() {
 #[test]
 fn endless_arrays_of_nothing_end() {
     let shape = Shape::Array {
-        element: Box::new(Shape::Array { element: Box::new(Shape::Unit), len: u64::MAX }),
+        element: Box::new(Shape::Array {
+            element: Box::new(Shape::Unit),
+            len: u64::MAX,
+        }),
         len: u64::MAX,
     };
     assert!(shape.validate(&[]));

@@ -81,7 +81,12 @@ fn composites_of_user_keys_use_the_users_order() {
 
 #[test]
 fn user_types_are_known_by_width_only() {
-    assert_eq!(Backwards::shape(), Shape::Opaque { fixed_width: Some(2) });
+    assert_eq!(
+        Backwards::shape(),
+        Shape::Opaque {
+            fixed_width: Some(2)
+        }
+    );
     assert!(Backwards::validate(&[1, 2]));
     assert!(!Backwards::validate(&[1, 2, 3]));
     assert!(!Backwards::any_bytes_are_legal());
@@ -95,5 +100,8 @@ fn user_type_is_not_taken_for_a_built_in_of_the_same_name() {
     assert_ne!(Backwards::type_name(), u16::type_name());
     assert_ne!(Option::<Backwards>::type_name(), Option::<u16>::type_name());
     assert_ne!(<(u8, Backwards)>::type_name(), <(u8, u16)>::type_name());
-    assert_ne!(TypeSchema::of::<[Backwards; 2]>(), TypeSchema::of::<[u16; 2]>());
+    assert_ne!(
+        TypeSchema::of::<[Backwards; 2]>(),
+        TypeSchema::of::<[u16; 2]>()
+    );
 }

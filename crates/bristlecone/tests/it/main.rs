@@ -1,1 +1,3 @@
-//! Integration tests.
+//! Integration tests through the public API.
+
+mod model;

@@ -39,6 +39,9 @@ struct Contents {
     extents: bool,
 }
 
+/// Receives the rows of a catalogue tree.
+type TakeRow<'t> = dyn FnMut(&[u8], &[u8]) -> Result<(), Corruption> + 't;
+
 /// Where a key must lie.
 type Fences<'f> = (Option<&'f [u8]>, Option<&'f [u8]>);
 
@@ -140,11 +143,7 @@ impl Walk<'_> {
     }
 
     /// Walks a catalogue tree and hands its rows to `take`.
-    fn catalogue(
-        &mut self,
-        root: Option<Root>,
-        take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Corruption>,
-    ) -> Result {
+    fn catalogue(&mut self, root: Option<Root>, take: &mut TakeRow<'_>) -> Result {
         let rules = Rules {
             compare: Some(KeyCompare::Memcmp),
             schema: None,
@@ -171,7 +170,7 @@ impl Walk<'_> {
         &mut self,
         root: Option<Root>,
         rules: &Rules<'_>,
-        take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Corruption>,
+        take: &mut TakeRow<'_>,
     ) -> Result<Contents> {
         let Some(root) = root else {
             return Ok(Contents::default());
@@ -195,7 +194,7 @@ impl Walk<'_> {
         level: u8,
         rules: &Rules<'_>,
         fences: Fences<'_>,
-        take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Corruption>,
+        take: &mut TakeRow<'_>,
     ) -> Result<Contents> {
         if !self.claim(child.id, child.units) {
             return Ok(Contents::default());
@@ -235,7 +234,7 @@ impl Walk<'_> {
         level: u8,
         rules: &Rules<'_>,
         fences: Fences<'_>,
-        take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Corruption>,
+        take: &mut TakeRow<'_>,
     ) -> Result<Contents> {
         let branch = page.branch()?;
         crate::tree::lookup::check_level(branch.level(), level, at)?;
@@ -279,7 +278,7 @@ impl Walk<'_> {
         at: &ChildRef,
         rules: &Rules<'_>,
         fences: Fences<'_>,
-        take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), Corruption>,
+        take: &mut TakeRow<'_>,
     ) -> Result<Contents> {
         let leaf = page.leaf()?;
         if let Some(compare) = &rules.compare {
@@ -293,15 +292,10 @@ impl Walk<'_> {
         for row in 0..leaf.count() {
             leaf.key_into(row, &mut key);
             match leaf.stored(row)? {
-                Stored::Inline(value) => {
-                    self.row(&key, value, rules, at);
-                    if let Err(corruption) = take(&key, value) {
-                        self.find(corruption.page(at.id.0));
-                    }
-                }
+                Stored::Inline(value) => self.row(&key, value, rules, at, take),
                 Stored::Extent(extent) => {
                     contents.extents = true;
-                    self.extent(&key, &extent, rules, at)?;
+                    self.extent(&key, &extent, rules, at, take)?;
                 }
                 Stored::Tombstone => {
                     self.find(Corruption::new("tombstone in a committed tree").page(at.id.0));
@@ -339,7 +333,18 @@ impl Walk<'_> {
         }
     }
 
-    fn row(&mut self, key: &[u8], value: &[u8], rules: &Rules<'_>, at: &ChildRef) {
+    /// Checks a row against its table's types and hands it on.
+    fn row(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        rules: &Rules<'_>,
+        at: &ChildRef,
+        take: &mut TakeRow<'_>,
+    ) {
+        if let Err(corruption) = take(key, value) {
+            self.find(corruption.page(at.id.0));
+        }
         let Some(schema) = rules.schema else { return };
         let encoded = schema.key().shape.from_stored(schema.order(), key);
         if !schema.key().shape.validate(&encoded) {
@@ -356,6 +361,7 @@ impl Walk<'_> {
         extent: &ExtentRef,
         rules: &Rules<'_>,
         at: &ChildRef,
+        take: &mut TakeRow<'_>,
     ) -> Result {
         if extent.birth > at.birth {
             self.find(Corruption::new("extent is younger than its leaf").page(extent.id.0));
@@ -380,7 +386,7 @@ impl Walk<'_> {
         if rest.iter().any(|&byte| byte != 0) {
             self.find(Corruption::new("bytes behind an extent are not zero").page(extent.id.0));
         }
-        self.row(key, value, rules, at);
+        self.row(key, value, rules, at, take);
         Ok(())
     }
 

@@ -341,7 +341,7 @@ impl Space {
         }
     }
 
-    #[cfg(any(test, feature = "invariants"))]
+    #[cfg(feature = "invariants")]
     /// Fails unless used = durable + pending + drawn, each unit once (space invariants 2 and 4).
     pub(crate) fn check_accounts(&self) -> Result {
         let state = self.state();

@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 
 use bristlecone::backends::InMemoryBackend;
-use bristlecone::{
-    Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,
-};
+use bristlecone::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 
 const TABLE: TableDefinition<&[u8], &[u8]> = TableDefinition::new("t");
 

@@ -57,3 +57,8 @@ pub const FILE_FORMAT: &str = "0.1";
 pub mod backends {
     pub use crate::vfs::{FileBackend, InMemoryBackend};
 }
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::int;
 use crate::page::branch::{self, BranchSize, Entry};
 use crate::page::leaf::{self, LeafSize, Row, ValueKind};
-use crate::page::{ChildRef, ExtentRef, Page, PageId, UNIT_BYTES, seal};
+use crate::page::{ChildRef, ExtentRef, Page, UNIT_BYTES, seal};
 use crate::space::Session;
 
 /// Writes pages into one session; they are unreachable until the session's flip.
@@ -119,17 +119,14 @@ impl<'s> PageWriter<'s> {
 
     /// Frees a page.
     pub(crate) fn free(&mut self, child: &ChildRef) {
-        self.forget(child.id);
-        self.session.free(child.id, child.units, child.birth);
+        if self.session.free(child.id, child.units, child.birth) {
+            self.pager.cache().forget(child.id);
+        }
     }
 
     /// Frees an extent.
     pub(crate) fn free_extent(&mut self, extent: &ExtentRef) {
         self.session.free(extent.id, extent.units(), extent.birth);
-    }
-
-    fn forget(&self, id: PageId) {
-        self.pager.cache().forget(id);
     }
 }
 

@@ -36,7 +36,7 @@ struct TreeSource {
 #[derive(Clone, Debug)]
 struct Side {
     direction: Direction,
-    place: Place,
+    place: Option<Place>,
     trees: Vec<TreeSource>,
 }
 
@@ -260,7 +260,7 @@ impl<'a> Merged<'a> {
                         .zip(side.place)
                         .and_then(|(buffer, place)| match side.direction {
                             Direction::Forward => buffer.after(place),
-                            Direction::Backward => buffer.preceding(place, &self.compare),
+                            Direction::Backward => buffer.preceding(place),
                         });
                 }
                 Some(idx) => {

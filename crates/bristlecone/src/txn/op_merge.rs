@@ -43,7 +43,7 @@ impl RunSource {
 pub(crate) struct OpMerge<'b> {
     compare: KeyCompare,
     buffer: Option<&'b WriteBuffer>,
-    place: Place,
+    place: Option<Place>,
     /// Newest first.
     runs: Vec<RunSource>,
     /// Source of the next operation: 0 the buffer, `i + 1` run `i`.

@@ -136,14 +136,29 @@ impl TableState {
         value: Stored<'_>,
         drop_extent: &mut dyn FnMut(Stored<'_>),
     ) -> Result<Option<ValueBytes>> {
-        let old = self.get(pager, key)?;
-        if let Some(stored) = self.buffer.get(key, &self.compare) {
-            drop_extent(stored);
-        }
+        let old = self.take_old(pager, key, drop_extent)?;
         self.buffer.set(key, value, &self.compare);
         self.lease.resize(self.buffer.bytes());
         self.rows += u64::from(old.is_none());
         Ok(old)
+    }
+
+    /// The value that a key is about to lose, and its extent if only the buffer names that.
+    fn take_old(
+        &self,
+        pager: &Pager,
+        key: &[u8],
+        drop_extent: &mut dyn FnMut(Stored<'_>),
+    ) -> Result<Option<ValueBytes>> {
+        match self.find(pager, key)? {
+            Place::Absent => Ok(None),
+            Place::Row(found) => ValueBytes::of_found(pager, &found),
+            Place::Buffered(stored) => {
+                let old = ValueBytes::load(pager, stored)?;
+                drop_extent(stored);
+                Ok(old)
+            }
+        }
     }
 
     /// Deletes a key; returns the value it had. An absent key leaves no trace.
@@ -153,12 +168,9 @@ impl TableState {
         key: &[u8],
         drop_extent: &mut dyn FnMut(Stored<'_>),
     ) -> Result<Option<ValueBytes>> {
-        let old = self.get(pager, key)?;
+        let old = self.take_old(pager, key, drop_extent)?;
         if old.is_none() {
             return Ok(None);
-        }
-        if let Some(stored) = self.buffer.get(key, &self.compare) {
-            drop_extent(stored);
         }
         self.buffer.set(key, Stored::Tombstone, &self.compare);
         self.lease.resize(self.buffer.bytes());

@@ -1,4 +1,5 @@
 //! Integration tests through the public API.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod fixtures;
 mod model;

@@ -48,6 +48,10 @@ fn totals(file: &str, verdict: &Verdict) -> String {
     } else {
         "damaged"
     };
+    if verdict.units_total == 0 {
+        // The damage keeps the file from being opened, so nothing was counted.
+        return format!("{file}: {outcome}");
+    }
     format!(
         "{file}: {outcome}; {}, {}, {}, {} of {} in use",
         counted(verdict.tables, "table"),

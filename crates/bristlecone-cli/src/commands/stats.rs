@@ -46,9 +46,15 @@ fn print(output: &mut Output, file: &str, stats: &FileStats, tables: &[TableRepo
         ("file size", bytes(stats.file_bytes)),
         ("page size", bytes(stats.page_bytes)),
         (
-            "allocated pages",
-            HumanCount(stats.allocated_pages).to_string(),
+            "units in use",
+            format!(
+                "{} of {} ({} for older versions)",
+                HumanCount(stats.allocated_pages),
+                HumanCount(stats.file_pages),
+                HumanCount(stats.pinned_pages)
+            ),
         ),
+        ("free in the file", bytes(stats.tree.fragmented_bytes)),
         ("tables", HumanCount(count(tables.len())).to_string()),
         ("rows", HumanCount(rows).to_string()),
         ("leaf pages", HumanCount(stats.tree.leaf_pages).to_string()),
@@ -58,8 +64,7 @@ fn print(output: &mut Output, file: &str, stats: &FileStats, tables: &[TableRepo
         ),
         ("tree height", stats.tree.height.to_string()),
         ("keys and values", bytes(stats.tree.stored_bytes)),
-        ("metadata", bytes(stats.tree.metadata_bytes)),
-        ("free inside pages", bytes(stats.tree.fragmented_bytes)),
+        ("page overhead", bytes(stats.tree.metadata_bytes)),
     ];
     for (name, value) in lines {
         output.line(&format!("{name:<18} {value}"))?;
@@ -101,6 +106,8 @@ fn as_json(file: &str, stats: &FileStats, tables: &[TableReport]) -> Value {
         "file_bytes": stats.file_bytes,
         "page_size": stats.page_bytes,
         "allocated_pages": stats.allocated_pages,
+        "file_pages": stats.file_pages,
+        "pinned_pages": stats.pinned_pages,
         "rows": rows,
     });
     merge(&mut document, tree_as_json(&stats.tree));

@@ -25,7 +25,12 @@ pub(crate) struct Reader {
 pub(crate) struct FileStats {
     pub(crate) file_bytes: u64,
     pub(crate) page_bytes: u64,
+    /// Units of 4 KiB in use.
     pub(crate) allocated_pages: u64,
+    /// Units of 4 KiB in the file.
+    pub(crate) file_pages: u64,
+    /// Units of 4 KiB that only older versions hold.
+    pub(crate) pinned_pages: u64,
     pub(crate) tree: TreeStats,
 }
 
@@ -92,6 +97,8 @@ impl Reader {
             file_bytes: self.place.file_bytes()?,
             page_bytes: u64::try_from(stats.page_size()).unwrap_or(u64::MAX),
             allocated_pages: stats.allocated_pages(),
+            file_pages: stats.file_pages(),
+            pinned_pages: stats.pinned_pages(),
             tree: TreeStats {
                 height: stats.tree_height(),
                 leaf_pages: stats.leaf_pages(),

@@ -5,13 +5,16 @@ use std::process::Stdio;
 
 use crate::support::{Run, Space, wait_until};
 
+fn large_input() -> String {
+    (0..20_000)
+        .map(|i| format!("{i:08}\t{}\n", "x".repeat(50)))
+        .collect()
+}
+
 /// More than any pipe holds, so that a scan blocks in the middle of its output.
 fn large() -> Space {
     let space = Space::new();
-    let lines: String = (0..20_000)
-        .map(|i| format!("{i:08}\t{}\n", "x".repeat(50)))
-        .collect();
-    space.write("in.tsv", lines);
+    space.write("in.tsv", large_input());
     space.run(&["load", "a.db", "in.tsv"]).ok();
     space
 }
@@ -77,6 +80,62 @@ fn full_disk_behind_a_redirection_is_reported() {
             &["cannot write to standard output: no space left on device"],
         );
     }
+}
+
+/// A full disk ends the load with its own message; the batches before it are sound. The disk is a small tmpfs of a
+/// namespace of its own, so that nothing is left mounted.
+#[cfg(target_os = "linux")]
+#[test]
+fn full_disk_keeps_what_was_committed() {
+    const NO_MOUNT: i32 = 99;
+    let script = r#"mount -t tmpfs -o size=1m tmpfs "$1" || exit 99
+        cd "$1"
+        "$2" load a.db ../in.tsv --batch 5000
+        echo "code $?"
+        "$2" check a.db >&2 && "$2" scan a.db --count"#;
+    let space = Space::new();
+    std::fs::create_dir(space.path("disk")).expect("mkdir");
+    space.write("in.tsv", large_input());
+    let output = std::process::Command::new("unshare")
+        .args([
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "sh",
+            "-c",
+            script,
+            "sh",
+        ])
+        .args([
+            space.path("disk").as_os_str(),
+            crate::support::TOOL.as_ref(),
+        ])
+        .output();
+    let Ok(output) = output.map_err(|error| eprintln!("skipped: no unshare: {error}")) else {
+        return;
+    };
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(NO_MOUNT) || stdout.is_empty() {
+        eprintln!("skipped: no tmpfs can be mounted here: {stderr}");
+        return;
+    }
+    assert!(
+        stderr.contains("bristlecone: a.db: no space left on device (the first "),
+        "{stderr}"
+    );
+    let mut lines = stdout.lines();
+    assert_eq!(lines.next(), Some("code 4"), "{stderr}");
+    let stored: usize = lines.next().expect("count").parse().expect("number");
+    assert!(
+        stored > 0 && stored < 20_000 && stored.is_multiple_of(5000),
+        "{stored}"
+    );
+    assert!(
+        stderr.contains(&format!("(the first {stored} records are stored)")),
+        "{stderr}"
+    );
+    assert!(stderr.contains("no damage found"), "{stderr}");
 }
 
 #[test]

@@ -93,6 +93,22 @@ fn other_files_are_refused_untouched() {
     }
 }
 
+/// An empty file is what an interrupted create leaves: writers take it, readers have nothing to read.
+#[test]
+fn empty_file_becomes_a_database_only_for_writers() {
+    let space = with_input();
+    space.write("a.db", b"");
+    for args in readers("a.db") {
+        space.run(&args).fails(3, &["cannot open a.db"]);
+    }
+    space
+        .run(&["del", "a.db", "k"])
+        .fails(3, &["cannot open a.db"]);
+    assert_eq!(space.read("a.db"), b"");
+    space.run(&["load", "a.db", "in.tsv"]).ok();
+    assert_eq!(space.run(&["get", "a.db", "k"]).ok(), "v\n");
+}
+
 #[test]
 fn truncated_file_is_a_clear_refusal_or_finding() {
     let space = Space::new();

@@ -47,6 +47,7 @@ fn stats_add_up() {
         .map(|i| 6 + format!("value {i}").len() as u64)
         .sum();
     assert_eq!(tables[0]["stored_bytes"], payload);
+    assert!(stats["allocated_pages"].as_u64() <= stats["file_pages"].as_u64());
     let text = space.run(&["stats", "a.db"]).ok();
     assert!(text.contains("rows               3,001\n"), "{text}");
     assert!(text.contains("\ntable default: 3,000 rows"), "{text}");

@@ -7,11 +7,11 @@ use std::cmp::Ordering;
 
 use super::builder::Builder;
 use super::lookup::check_level;
-use super::order::KeyCompare;
 use super::writer::PageWriter;
 use crate::error::Result;
 use crate::page::branch::Entry;
 use crate::page::leaf::Stored;
+use crate::page::order::KeyCompare;
 use crate::page::{ChildRef, Root};
 
 /// A stream of operations in strictly ascending key order: puts (inline or extent) and tombstones.

@@ -6,9 +6,10 @@
 
 use std::ops::Range;
 
-use super::order::KeyCompare;
 use crate::page::branch::{BranchSize, Entry};
-use crate::page::leaf::{LeafSize, Row, ValueKind};
+use crate::page::leaf::ValueKind;
+use crate::page::leaf_encoder::{LeafSize, Row};
+use crate::page::order::KeyCompare;
 
 /// Least fill of the pages cut from a window that may be closed, in 1/100.
 const FILL_MIN: usize = 85;

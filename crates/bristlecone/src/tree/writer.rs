@@ -6,7 +6,8 @@ use crate::cache::Pager;
 use crate::error::Result;
 use crate::int;
 use crate::page::branch::{self, BranchSize, Entry};
-use crate::page::leaf::{self, LeafSize, Row, ValueKind};
+use crate::page::leaf::ValueKind;
+use crate::page::leaf_encoder::{self, LeafSize, Row};
 use crate::page::{ChildRef, ExtentRef, Page, UNIT_BYTES, seal};
 use crate::space::Session;
 
@@ -55,7 +56,7 @@ impl<'s> PageWriter<'s> {
             extents: rows.iter().any(|row| row.kind == ValueKind::Extent),
             fill: fill(size.page_bytes(), units),
         };
-        let bytes = leaf::encode(rows, size, id, child.birth, units);
+        let bytes = leaf_encoder::encode(rows, size, id, child.birth, units);
         self.session.counters().leaf_pages_written.add_one();
         self.write(child, bytes)
     }

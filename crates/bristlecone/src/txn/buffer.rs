@@ -16,7 +16,7 @@ use std::ops::Bound;
 use crate::int;
 use crate::page::ExtentRef;
 use crate::page::leaf::{Stored, ValueKind, bisect};
-use crate::tree::order::KeyCompare;
+use crate::page::order::KeyCompare;
 
 /// Entries of a full block. At a million keys this splits a binary search into 13 steps in one dense array and 7 in
 /// another; a skiplist of the same keys took ten times as long, at two or three cache misses a step.

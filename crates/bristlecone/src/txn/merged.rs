@@ -13,8 +13,8 @@ use super::value_bytes::ValueBytes;
 use crate::cache::Pager;
 use crate::error::{Corruption, Result};
 use crate::page::Root;
+use crate::page::order::KeyCompare;
 use crate::tree::cursor::TreeCursor;
-use crate::tree::order::KeyCompare;
 
 /// A row as read: whole stored key, value bytes.
 pub(crate) type KeyAndValue = (Vec<u8>, ValueBytes);

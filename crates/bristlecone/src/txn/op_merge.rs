@@ -7,9 +7,9 @@ use crate::cache::Pager;
 use crate::error::Result;
 use crate::page::Root;
 use crate::page::leaf::Stored;
+use crate::page::order::KeyCompare;
 use crate::tree::cursor::TreeCursor;
 use crate::tree::merge::OpStream;
-use crate::tree::order::KeyCompare;
 use crate::tree::writer::PageWriter;
 
 /// A run being read front to back.

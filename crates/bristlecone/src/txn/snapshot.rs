@@ -10,9 +10,9 @@ use crate::cache::Pager;
 use crate::checkpoint::{Checkpoint, Version};
 use crate::error::Result;
 use crate::page::Root;
+use crate::page::order::KeyCompare;
 use crate::space::{HEADER_UNITS, load_map};
 use crate::tree::lookup;
-use crate::tree::order::KeyCompare;
 
 /// A pinned version of a database.
 #[derive(Clone, Debug)]

@@ -4,27 +4,26 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::catalog::{self, CatalogOps, NameEntry};
+use super::catalog::NameEntry;
+use super::change::Change;
 use super::gate::Pass;
 use super::schema_check::{check_kind, check_schema, untyped_compare};
 use super::snapshot::Snapshot;
 use super::table_state::TableState;
 use super::value_bytes::ValueBytes;
 use crate::cache::Lease;
-use crate::checkpoint::Roots;
 use crate::error::{CommitError, Result, StorageError, TableError};
 use crate::limits;
 use crate::page::ExtentRef;
 use crate::page::leaf::Stored;
+use crate::page::order::KeyCompare;
 use crate::space::Session;
-use crate::tree::merge;
-use crate::tree::order::KeyCompare;
 use crate::tree::writer::PageWriter;
 use crate::types::TableSchema;
 
 /// What the transaction knows of a table name.
 #[derive(Debug)]
-enum Entry {
+pub(super) enum Entry {
     /// Not open; its changes wait here.
     Idle(Box<TableState>),
     /// A handle has it.
@@ -33,11 +32,12 @@ enum Entry {
     Absent,
 }
 
+/// Every table that the transaction has touched.
 #[derive(Debug)]
-struct Tables {
-    entries: BTreeMap<String, Entry>,
+pub(super) struct Tables {
+    pub(super) entries: BTreeMap<String, Entry>,
     /// Tables of the snapshot that were deleted, or replaced by a new one of the same name.
-    deleted: Vec<(String, Box<TableState>)>,
+    pub(super) deleted: Vec<(String, Box<TableState>)>,
     next_table: u64,
 }
 
@@ -377,80 +377,4 @@ fn check_sizes(key: &[u8], value: &[u8]) -> Result {
         }
     }
     Ok(())
-}
-
-/// What a commit changes, table by table.
-struct Change<'t> {
-    tables: &'t Tables,
-    names: BTreeMap<&'t str, Option<Vec<u8>>>,
-    roots: BTreeMap<u64, Option<Vec<u8>>>,
-}
-
-impl<'t> Change<'t> {
-    fn new(tables: &'t Tables) -> Change<'t> {
-        Change {
-            tables,
-            names: BTreeMap::new(),
-            roots: BTreeMap::new(),
-        }
-    }
-
-    fn changed(&self) -> impl Iterator<Item = (&'t str, &'t TableState)> + use<'t> {
-        self.tables
-            .entries
-            .iter()
-            .filter_map(|(name, entry)| match entry {
-                Entry::Idle(state) if state.created || state.is_changed() => {
-                    Some((name.as_str(), &**state))
-                }
-                _ => None,
-            })
-    }
-
-    fn is_empty(&self) -> bool {
-        self.tables.deleted.is_empty() && self.changed().next().is_none()
-    }
-
-    fn apply(
-        &mut self,
-        writer: &mut PageWriter<'_>,
-        before: Roots,
-        next_table: u64,
-    ) -> Result<Roots> {
-        for (name, state) in &self.tables.deleted {
-            state.free(writer)?;
-            if !state.created {
-                self.roots.insert(state.id, None);
-                self.names.insert(name, None);
-            }
-        }
-        for (name, state) in self.changed() {
-            let root = state.apply(writer)?;
-            self.roots
-                .insert(state.id, Some(catalog::encode_root(root.as_ref())));
-            if state.created {
-                let entry = NameEntry {
-                    id: state.id,
-                    schema: state.schema.clone(),
-                };
-                self.names.insert(name, Some(entry.encode()));
-            }
-        }
-        let names = std::mem::take(&mut self.names);
-        let names = names
-            .into_iter()
-            .map(|(name, value)| (name.as_bytes().to_vec(), value));
-        let roots = std::mem::take(&mut self.roots);
-        let roots = roots
-            .into_iter()
-            .map(|(id, value)| (catalog::root_key(id).to_vec(), value));
-        let memcmp = KeyCompare::Memcmp;
-        let mut names = CatalogOps::new(names.collect());
-        let mut roots = CatalogOps::new(roots.collect());
-        Ok(Roots {
-            names: merge::apply(writer, before.names, &mut names, &memcmp)?,
-            tables: merge::apply(writer, before.tables, &mut roots, &memcmp)?,
-            next_table,
-        })
-    }
 }

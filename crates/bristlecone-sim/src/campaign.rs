@@ -2,11 +2,10 @@
 
 use fastrand::Rng;
 
-use crate::counters::Counters;
 use crate::disk::SimDisk;
-use crate::faults::{ErrorCode, Fault, OperationClass, SyncLoss};
 use crate::finding::{Finding, without_panic};
-use crate::oracle::{Effort, Oracle, judge_lies};
+use crate::hazard::Hazard;
+use crate::oracle::{Effort, Oracle, judge_lies, judge_rot};
 use crate::program::{Op, generate};
 use crate::runner::{Runner, Weather};
 use crate::summary::Summary;
@@ -24,6 +23,11 @@ pub struct Config {
     pub recovery_crashes: usize,
     /// Runs with a fault.
     pub faults: usize,
+    /// Bytes and sectors of the closed file that rot, one at a time.
+    pub rots: usize,
+    /// Lets the disk ignore barriers in the runs that crash. The engine cannot survive that: it shows that the
+    /// oracle notices.
+    pub ignore_barriers: bool,
 }
 
 impl Default for Config {
@@ -34,6 +38,8 @@ impl Default for Config {
             images: 16,
             recovery_crashes: 3,
             faults: 6,
+            rots: 40,
+            ignore_barriers: false,
         }
     }
 }
@@ -50,13 +56,14 @@ pub fn run_seed(seed: u64, config: &Config) -> Result<Summary, Finding> {
         Some(count) => format!("--seed {seed} --ops {count}"),
     };
     let mut campaign = Campaign::new(seed, replay, generate(seed, op_count), config);
-    let counters = campaign.run_fair()?;
+    let counters = campaign.run_fair()?.counters();
     for _ in 0..config.crashes {
         campaign.run_crash(rng.u64(1..=counters.operation_count()))?;
     }
     for _ in 0..config.faults {
-        campaign.run_fault(&FaultPlan::draw(&counters, &mut rng))?;
+        campaign.run_fault(&Hazard::draw(&counters, &mut rng))?;
     }
+    campaign.run_rot(config.rots)?;
     Ok(campaign.summary)
 }
 
@@ -72,7 +79,7 @@ pub fn run_exhaustive(seed: u64, config: &Config) -> Result<Summary, Finding> {
         ..config.clone()
     };
     let mut campaign = Campaign::new(seed, replay, generate(seed, op_count), &effort);
-    let counters = campaign.run_fair()?;
+    let counters = campaign.run_fair()?.counters();
     for place in 1..=counters.operation_count() {
         campaign.run_crash(place)?;
     }
@@ -85,6 +92,7 @@ struct Campaign {
     replay: String,
     program: Vec<Op>,
     effort: Effort,
+    ignore_barriers: bool,
     summary: Summary,
 }
 
@@ -94,33 +102,58 @@ impl Campaign {
             images: config.images,
             recovery_crashes: config.recovery_crashes,
         };
+        let ignore_barriers = config.ignore_barriers;
+        let summary = Summary::default();
         Self {
             seed,
             replay,
             program,
             effort,
-            summary: Summary::default(),
+            ignore_barriers,
+            summary,
         }
     }
 
-    /// Runs the program on a good disk; returns what it asked of it.
-    fn run_fair(&mut self) -> Result<Counters, Finding> {
+    /// Runs the program on a good disk, twice; returns the disk.
+    fn run_fair(&mut self) -> Result<SimDisk, Finding> {
+        let phase = || "the program".to_owned();
+        let disk = self.run_on_good_disk()?;
+        let after_close = disk.counters().after_close;
+        if after_close > 0 {
+            let what = format!("{after_close} calls after close()");
+            return Err(self.finding(phase(), what));
+        }
+        // Crashes are planned by number: a run that cannot be repeated could not be crashed at the same place.
+        let (one, two) = (disk.operations(), self.run_on_good_disk()?.operations());
+        if let Some(place) = one.iter().zip(&two).position(|(one, two)| one != two) {
+            let what = format!(
+                "two runs differ at call {place}: {:?} and {:?}",
+                one[place], two[place]
+            );
+            return Err(self.finding(phase(), what));
+        }
+        if one.len() != two.len() {
+            let what = format!("two runs make {} and {} calls", one.len(), two.len());
+            return Err(self.finding(phase(), what));
+        }
+        Ok(disk)
+    }
+
+    fn run_on_good_disk(&mut self) -> Result<SimDisk, Finding> {
         let disk = SimDisk::new(self.seed);
         let (program, summary) = (&self.program, &mut self.summary);
         let outcome = without_panic(|| Runner::run(&disk, Weather::Fair, program, summary));
         outcome.map_err(|what| self.finding("the program".to_owned(), what))?;
-        let counters = disk.counters();
-        if counters.after_close > 0 {
-            let what = format!("{} calls after close()", counters.after_close);
-            return Err(self.finding("the program".to_owned(), what));
-        }
-        Ok(counters)
+        Ok(disk)
     }
 
     /// Runs the program into a crash before the `place`-th change and judges what is left.
     fn run_crash(&mut self, place: u64) -> Result<(), Finding> {
         let disk = SimDisk::new(self.seed);
         disk.crash_at(place);
+        if self.ignore_barriers {
+            disk.ignore_barriers();
+        }
         let (program, summary, effort) = (&self.program, &mut self.summary, self.effort);
         let mut rng = Rng::with_seed(self.seed.wrapping_add(place << 20));
         let outcome = without_panic(|| {
@@ -138,9 +171,9 @@ impl Campaign {
     }
 
     /// Runs the program on a disk that fails, judges it in passing and what is left in the end.
-    fn run_fault(&mut self, plan: &FaultPlan) -> Result<(), Finding> {
+    fn run_fault(&mut self, hazard: &Hazard) -> Result<(), Finding> {
         let disk = SimDisk::new(self.seed);
-        plan.arm(&disk);
+        hazard.arm(&disk);
         let (program, summary) = (&self.program, &mut self.summary);
         let effort = Effort {
             images: self.effort.images.min(6),
@@ -148,11 +181,11 @@ impl Campaign {
         };
         let mut rng = Rng::with_seed(self.seed ^ 0xFA17);
         let outcome = without_panic(|| {
-            let history = Runner::run(&disk, plan.weather(), program, summary)?;
+            let history = Runner::run(&disk, hazard.weather(), program, summary)?;
             summary.runs.faults += disk.counters().faults;
             disk.clear_faults();
             disk.quota(None);
-            if plan.is_lie() {
+            if hazard.is_lie() {
                 summary.runs.errors_reported += judge_lies(&disk, &history, &mut rng)?;
                 return Ok(());
             }
@@ -164,7 +197,24 @@ impl Campaign {
             }
             .judge(&disk)
         });
-        outcome.map_err(|what| self.finding(format!("{plan:?}"), what))
+        outcome.map_err(|what| self.finding(format!("{hazard:?}"), what))
+    }
+
+    /// Lets the file that the program leaves rot in one place after the other.
+    fn run_rot(&mut self, count: usize) -> Result<(), Finding> {
+        let disk = SimDisk::new(self.seed);
+        let (program, summary) = (&self.program, &mut self.summary);
+        let mut rng = Rng::with_seed(self.seed ^ 0x0407);
+        let outcome = without_panic(|| {
+            let history = Runner::run(&disk, Weather::Fair, program, summary)?;
+            let bytes = disk.durable_bytes();
+            for _ in 0..count {
+                summary.runs.rots += 1;
+                summary.runs.rots_noticed += judge_rot(bytes.clone(), &history, &mut rng)?;
+            }
+            Ok(())
+        });
+        outcome.map_err(|what| self.finding("rot".to_owned(), what))
     }
 
     fn finding(&self, phase: String, what: String) -> Finding {
@@ -174,113 +224,5 @@ impl Campaign {
             phase,
             what,
         }
-    }
-}
-
-/// One fault of one run.
-#[derive(Debug, Clone)]
-enum FaultPlan {
-    /// The `nth` call of a class meets the fault, and all later ones if it lasts.
-    Nth {
-        class: OperationClass,
-        nth: u64,
-        fault: Fault,
-        is_lasting: bool,
-        loss: SyncLoss,
-    },
-    /// The disk is full at so many bytes.
-    Quota(u64),
-}
-
-impl FaultPlan {
-    fn draw(counters: &Counters, rng: &mut Rng) -> Self {
-        if rng.u8(..8) == 0 {
-            return FaultPlan::Quota(rng.u64(8 << 10..=counters.bytes_written.max(16 << 10)));
-        }
-        let (class, count) = [
-            (OperationClass::Write, counters.writes),
-            (OperationClass::Barrier, counters.barrier_count()),
-            (OperationClass::Read, counters.reads),
-            (OperationClass::Change, counters.operation_count()),
-            (OperationClass::Allocate, counters.allocates),
-            (OperationClass::SetLen, counters.set_lens),
-        ][rng.usize(..6)];
-        let loss = if rng.bool() {
-            SyncLoss::Everything
-        } else {
-            SyncLoss::Sectors
-        };
-        FaultPlan::Nth {
-            class,
-            nth: rng.u64(1..=count.max(1)),
-            fault: draw_fault(class, counters, rng),
-            is_lasting: rng.u8(..4) == 0,
-            loss,
-        }
-    }
-
-    fn arm(&self, disk: &SimDisk) {
-        match *self {
-            FaultPlan::Quota(bytes) => disk.quota(Some(bytes)),
-            FaultPlan::Nth {
-                class,
-                nth,
-                fault,
-                is_lasting,
-                loss,
-            } => {
-                disk.set_sync_loss(loss);
-                if is_lasting && !self.is_lie() {
-                    disk.fail_from(class, nth, fault);
-                } else {
-                    disk.fail_at(class, nth, fault);
-                }
-            }
-        }
-    }
-
-    fn is_lie(&self) -> bool {
-        let FaultPlan::Nth { fault, .. } = self else {
-            return false;
-        };
-        matches!(fault, Fault::LoseWrite | Fault::Misdirect(_))
-    }
-
-    fn weather(&self) -> Weather {
-        match self {
-            FaultPlan::Nth {
-                class: OperationClass::Read,
-                ..
-            } => Weather::FailingReads,
-            _ if self.is_lie() => Weather::FailingReads,
-            _ => Weather::FailingChanges,
-        }
-    }
-}
-
-fn draw_fault(class: OperationClass, counters: &Counters, rng: &mut Rng) -> Fault {
-    const CODES: [ErrorCode; 4] = [
-        ErrorCode::Eio,
-        ErrorCode::Enospc,
-        ErrorCode::Edquot,
-        ErrorCode::Efbig,
-    ];
-    let code = CODES[rng.usize(..4)];
-    match class {
-        OperationClass::Read if rng.bool() => Fault::FlipBit(rng.u64(..)),
-        OperationClass::Read => Fault::Fail(ErrorCode::Eio),
-        OperationClass::Write if rng.u8(..3) == 0 => {
-            let units = counters.bytes_written / 4096;
-            match rng.bool() {
-                true => Fault::LoseWrite,
-                false => Fault::Misdirect(rng.u64(..=units.min(64)) * 4096),
-            }
-        }
-        OperationClass::Barrier => Fault::Fail(ErrorCode::Eio),
-        _ if rng.bool() => Fault::Short {
-            kept_bytes: rng.u64(..5000),
-            code,
-        },
-        _ => Fault::Fail(code),
     }
 }

@@ -125,6 +125,12 @@ impl SimDisk {
         self.lock().sync_loss = loss;
     }
 
+    /// Lets barriers be acknowledged and do nothing, as a drive with a broken cache does: no engine survives it, so it
+    /// serves to show that a test would notice a missing barrier.
+    pub fn ignore_barriers(&self) {
+        self.lock().ignores_barriers = true;
+    }
+
     /// Lets every read find the bits of `mask` flipped in the byte at `offset`, whatever is stored there.
     pub fn flip_on_read(&self, offset: u64, mask: u8) {
         self.lock().read_flips.insert(offset, mask);

@@ -6,7 +6,8 @@
 //! ```text
 //!  campaign.rs    what one seed stands for: fair weather, crashes, faults, lies
 //!    |- program.rs    the operation language and its generator      (content.rs: keys and values)
-//!    |- runner.rs     a program on engine and model side by side    (model.rs, store.rs)
+//!    |- runner.rs     a program on engine and model side by side    (model.rs, store.rs, verdict.rs)
+//!    |- hazard.rs     what goes wrong in a run with a fault
 //!    |- oracle.rs     what is demanded of a crashed disk
 //!    `- summary.rs    what was exercised                            (finding.rs: what was found)
 //!  disk.rs        SimDisk: the handle that tests hold
@@ -26,6 +27,7 @@ mod counters;
 mod disk;
 mod faults;
 mod finding;
+mod hazard;
 mod image;
 mod model;
 mod oracle;
@@ -35,6 +37,7 @@ mod runner;
 mod state;
 mod store;
 mod summary;
+mod verdict;
 
 pub use backend::SimBackend;
 pub use campaign::{Config, run_exhaustive, run_seed};

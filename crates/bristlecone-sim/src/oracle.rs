@@ -17,9 +17,9 @@ use crate::content::{Key, Recipe, TableId};
 use crate::disk::SimDisk;
 use crate::image::{Cut, Image};
 use crate::model::{History, Version};
-use crate::runner::{identify, version_difference};
 use crate::store;
 use crate::summary::Summary;
+use crate::verdict::{identify, version_difference};
 
 /// How much is tried at each crash.
 #[derive(Debug, Clone, Copy)]
@@ -216,6 +216,45 @@ pub(crate) fn judge_lies(disk: &SimDisk, history: &History, rng: &mut Rng) -> Re
         }
     }
     Ok(errors)
+}
+
+/// Lets one byte or one sector of a file rot: right rows or a typed error, and never a wrong row. Returns whether
+/// there was an error.
+pub(crate) fn judge_rot(
+    mut bytes: Vec<u8>,
+    history: &History,
+    rng: &mut Rng,
+) -> Result<u64, String> {
+    const SECTOR_BYTES: usize = 512;
+    // Half of the places are near the front, where headers and roots of small databases are.
+    let end = if rng.bool() {
+        bytes.len()
+    } else {
+        bytes.len().min(64 * 1024)
+    };
+    let place = rng.usize(..end);
+    let what = if rng.bool() {
+        let xor = rng.u8(1..);
+        bytes[place] ^= xor;
+        format!("byte {place} xor {xor:#04x}")
+    } else {
+        let first = place / SECTOR_BYTES * SECTOR_BYTES;
+        bytes
+            .iter_mut()
+            .skip(first)
+            .take(SECTOR_BYTES)
+            .for_each(|byte| *byte = 0);
+        format!("sector at {first} zeroed")
+    };
+    let Ok(mut database) = store::open(SimDisk::from_bytes(bytes, 1).backend()) else {
+        return Ok(1);
+    };
+    match identify(&database, history, [history.newest_idx()]) {
+        Ok(outcome) => outcome.map_err(|difference| format!("{what}: {difference}"))?,
+        Err(_) => return Ok(1),
+    };
+    // Whatever it says of damage that no row needs, it must not panic.
+    Ok(u64::from(!matches!(database.check_integrity(), Ok(true))))
 }
 
 fn opened(disk: &SimDisk) -> Result<Database, String> {

@@ -34,6 +34,8 @@ pub(crate) struct State {
     pub(crate) read_flips: BTreeMap<u64, u8>,
     pub(crate) quota: Option<u64>,
     pub(crate) sync_loss: SyncLoss,
+    /// Whether barriers are acknowledged and do nothing.
+    pub(crate) ignores_barriers: bool,
     /// The first change or barrier, counted from 1, that no longer happens.
     pub(crate) crash_at: Option<u64>,
     pub(crate) is_crashed: bool,
@@ -56,6 +58,7 @@ impl State {
             read_flips: BTreeMap::new(),
             quota: None,
             sync_loss: SyncLoss::default(),
+            ignores_barriers: false,
             crash_at: None,
             is_crashed: false,
             process: 0,
@@ -186,6 +189,7 @@ impl State {
             return Err(code_of(fault).to_error());
         }
         match range {
+            _ if self.ignores_barriers => {}
             None => self.settle_all(),
             Some(range) => self.settle_range(&range),
         }

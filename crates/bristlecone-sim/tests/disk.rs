@@ -442,6 +442,17 @@ fn failed_barriers_may_store_some_sectors() {
 }
 
 #[test]
+fn ignored_barriers_make_nothing_durable() {
+    let (disk, backend) = disk_with(b"abcd");
+    disk.ignore_barriers();
+    backend.write(0, b"XYZ").unwrap();
+    backend.sync_data().unwrap();
+    backend.sync_range(0, 3).unwrap();
+    assert_eq!(left_by(&disk, Cut::Nothing), b"abcd");
+    assert_eq!(disk.barrier_count(), 3);
+}
+
+#[test]
 fn reads_return_flipped_bits_as_planned() {
     let (disk, backend) = disk_with(b"abcd");
     disk.fail_at(OperationClass::Read, 2, Fault::FlipBit(8));

@@ -8,7 +8,7 @@ use crate::faults::{ErrorCode, Fault, OperationClass, SyncLoss};
 use crate::runner::Weather;
 
 /// One fault of one run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Hazard {
     /// The `nth` call of a class meets the fault, and all later ones if it lasts.
     Nth {
@@ -28,17 +28,12 @@ impl Hazard {
         if rng.u8(..8) == 0 {
             return Hazard::Quota(rng.u64(8 << 10..=counters.bytes_written.max(16 << 10)));
         }
-        let calls = [
-            (OperationClass::Write, counters.writes),
-            (OperationClass::Barrier, counters.barrier_count()),
-            (OperationClass::Read, counters.reads),
-            (OperationClass::Change, counters.operation_count()),
-            (OperationClass::Allocate, counters.allocates),
-            (OperationClass::SetLen, counters.set_lens),
-        ];
-        let made: Vec<_> = calls.into_iter().filter(|(_, count)| *count > 0).collect();
+        let classes = CLASSES
+            .into_iter()
+            .filter(|class| calls(counters, *class) > 0);
+        let classes: Vec<_> = classes.collect();
         // Every database writes its header.
-        let (class, count) = made[rng.usize(..made.len())];
+        let class = classes[rng.usize(..classes.len())];
         let loss = if rng.bool() {
             SyncLoss::Everything
         } else {
@@ -46,7 +41,7 @@ impl Hazard {
         };
         Hazard::Nth {
             class,
-            nth: rng.u64(1..=count),
+            nth: rng.u64(1..=calls(counters, class)),
             fault: draw_fault(class, counters, rng),
             is_lasting: rng.u8(..4) == 0,
             loss,
@@ -74,6 +69,23 @@ impl Hazard {
         }
     }
 
+    /// The same fault at every other call of its class, the nearest first.
+    pub(crate) fn elsewhere(&self, counters: &Counters) -> Vec<Self> {
+        let Hazard::Nth { class, nth, .. } = self else {
+            return vec![self.clone()];
+        };
+        let mut places: Vec<u64> = (1..=calls(counters, *class)).collect();
+        places.sort_by_key(|place| place.abs_diff(*nth));
+        let moved = |place| {
+            let mut hazard = self.clone();
+            if let Hazard::Nth { nth, .. } = &mut hazard {
+                *nth = place;
+            }
+            hazard
+        };
+        places.into_iter().map(moved).collect()
+    }
+
     /// Whether the disk acknowledges what it does not do.
     pub(crate) fn is_lie(&self) -> bool {
         let Hazard::Nth { fault, .. } = self else {
@@ -92,6 +104,29 @@ impl Hazard {
             _ if self.is_lie() => Weather::Lying,
             _ => Weather::FailingChanges,
         }
+    }
+}
+
+/// The classes that faults are drawn for.
+const CLASSES: [OperationClass; 6] = [
+    OperationClass::Write,
+    OperationClass::Barrier,
+    OperationClass::Read,
+    OperationClass::Change,
+    OperationClass::Allocate,
+    OperationClass::SetLen,
+];
+
+/// How many calls of a class were counted.
+fn calls(counters: &Counters, class: OperationClass) -> u64 {
+    match class {
+        OperationClass::Any => counters.reads + counters.operation_count(),
+        OperationClass::Change => counters.operation_count(),
+        OperationClass::Read => counters.reads,
+        OperationClass::Write => counters.writes,
+        OperationClass::SetLen => counters.set_lens,
+        OperationClass::Allocate => counters.allocates,
+        OperationClass::Barrier => counters.barrier_count(),
     }
 }
 

@@ -22,7 +22,7 @@ use crate::summary::Summary;
 use crate::verdict::{identify, version_difference};
 
 /// How much is tried at each crash.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Effort {
     /// Images of each crashed disk.
     pub(crate) images: usize,

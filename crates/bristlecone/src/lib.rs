@@ -9,7 +9,9 @@ pub use error::{
     BackendError, CommitError, CompactionError, Corruption, CursorError, DatabaseError, Error,
     Result, SavepointError, SetDurabilityError, StorageError, TableError, TransactionError,
 };
-pub use types::{Key, KeyOrder, MutInPlaceValue, Shape, TypeName, Value};
+pub use types::{
+    IntegerKind, Key, KeyOrder, MutInPlaceValue, Shape, TableSchema, TypeName, TypeSchema, Value,
+};
 pub use vfs::StorageBackend;
 
 /// Places to keep a database.

@@ -49,6 +49,14 @@ pub trait Value: Debug {
     fn validate(data: &[u8]) -> bool {
         Self::fixed_width().is_none_or(|bytes| bytes == data.len())
     }
+
+    /// Whether every byte string of the fixed width, or any byte string at all if the width varies, is a legal encoding,
+    /// so that a composite need not look at each part.
+    #[doc(hidden)]
+    #[inline]
+    fn any_bytes_are_legal() -> bool {
+        false
+    }
 }
 
 /// A value that can be written in place, inside the bytes the table reserves for it.

@@ -1,0 +1,70 @@
+//! The memory budget of a database, and what is leased from it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes that a database may keep in memory: cached pages and leases together.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    total: usize,
+    /// Bytes leased to write buffers. A counter, so Relaxed.
+    leased: AtomicUsize,
+}
+
+impl Budget {
+    /// A budget of `total` bytes; 0 works, with the smallest caches and buffers that do.
+    pub(crate) fn new(total: usize) -> Arc<Budget> {
+        Arc::new(Budget { total, leased: AtomicUsize::new(0) })
+    }
+
+    /// All bytes.
+    pub(crate) fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Bytes leased.
+    pub(crate) fn leased(&self) -> usize {
+        self.leased.load(Ordering::Relaxed)
+    }
+
+    /// Bytes not leased.
+    pub(crate) fn unleased(&self) -> usize {
+        self.total.saturating_sub(self.leased())
+    }
+
+    /// Bytes that the write buffers of one transaction may hold before they spill: a quarter of the budget, and
+    /// enough to make progress under the smallest one.
+    pub(crate) fn write_share(&self) -> usize {
+        (self.total / 4).max(16 << 10)
+    }
+}
+
+/// A changing number of bytes leased from a [`Budget`], given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    budget: Arc<Budget>,
+    bytes: usize,
+}
+
+impl Lease {
+    /// An empty lease.
+    pub(crate) fn new(budget: &Arc<Budget>) -> Lease {
+        Lease { budget: Arc::clone(budget), bytes: 0 }
+    }
+
+    /// Sets the lease to `bytes`.
+    pub(crate) fn resize(&mut self, bytes: usize) {
+        if bytes >= self.bytes {
+            self.budget.leased.fetch_add(bytes - self.bytes, Ordering::Relaxed);
+        } else {
+            self.budget.leased.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
+        }
+        self.bytes = bytes;
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.resize(0);
+    }
+}

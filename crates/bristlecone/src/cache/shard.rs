@@ -1,0 +1,146 @@
+//! Shards of the page cache: a table of pages and a clock hand that forgets the ones not used lately.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Budget;
+use crate::int;
+use crate::page::{Number, Page, PageId};
+
+/// Bookkeeping bytes of one cached page beyond its content: table entry, slot, allocation headers.
+const ENTRY_BYTES: usize = 160;
+
+#[derive(Debug)]
+struct Frame {
+    id: PageId,
+    birth: Number,
+    page: Arc<Page>,
+    used: bool,
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    places: HashMap<u64, usize>,
+    frames: Vec<Frame>,
+    hand: usize,
+    bytes: usize,
+}
+
+/// Cached pages of one database.
+#[derive(Debug)]
+pub(crate) struct PageCache {
+    shards: Box<[Mutex<Shard>]>,
+    budget: Arc<Budget>,
+    /// Pages forgotten for want of room. A counter, so Relaxed.
+    evictions: AtomicU64,
+}
+
+/// Below this budget one shard serves all, so that the few pages that fit are not split further.
+const SHARDED_BUDGET_BYTES: usize = 4 << 20;
+
+impl PageCache {
+    /// An empty cache under `budget`.
+    pub(crate) fn new(budget: &Arc<Budget>) -> PageCache {
+        let count = if budget.total() < SHARDED_BUDGET_BYTES { 1 } else { 16 };
+        PageCache {
+            shards: (0..count).map(|_| Mutex::default()).collect(),
+            budget: Arc::clone(budget),
+            evictions: AtomicU64::new(0),
+        }
+    }
+
+    fn shard(&self, id: PageId) -> MutexGuard<'_, Shard> {
+        // Pages take at least two units by default, so the low bit alone would leave every other shard empty.
+        let mixed = id.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let idx = int::saturating_index(mixed) % self.shards.len();
+        self.shards[idx].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The page written at `id` by session `birth`, if cached.
+    pub(crate) fn get(&self, id: PageId, birth: Number) -> Option<Arc<Page>> {
+        let mut shard = self.shard(id);
+        let idx = *shard.places.get(&id.0)?;
+        let frame = shard.frames.get_mut(idx)?;
+        if frame.birth != birth {
+            return None;
+        }
+        frame.used = true;
+        Some(Arc::clone(&frame.page))
+    }
+
+    /// Keeps a page, replacing any other write of its place; a page too large for the budget is not kept.
+    pub(crate) fn insert(&self, id: PageId, birth: Number, page: &Arc<Page>) {
+        let bytes = page.bytes().len() + ENTRY_BYTES;
+        let limit = self.budget.unleased() / self.shards.len();
+        let mut shard = self.shard(id);
+        shard.forget(id);
+        if bytes > self.budget.total() / 4 {
+            return;
+        }
+        while shard.bytes + bytes > limit && shard.evict_one() {
+            self.evictions.fetch_add(1, Ordering::Relaxed);
+        }
+        let idx = shard.frames.len();
+        shard.places.insert(id.0, idx);
+        shard.frames.push(Frame { id, birth, page: Arc::clone(page), used: false });
+        shard.bytes += bytes;
+    }
+
+    /// Forgets whatever is cached for `id`.
+    pub(crate) fn forget(&self, id: PageId) {
+        self.shard(id).forget(id);
+    }
+
+    /// Pages forgotten for want of room so far.
+    pub(crate) fn evictions(&self) -> u64 {
+        self.evictions.load(Ordering::Relaxed)
+    }
+
+    /// Bytes held.
+    pub(crate) fn used_bytes(&self) -> usize {
+        self.shards
+            .iter()
+            .map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner).bytes)
+            .sum()
+    }
+}
+
+impl Shard {
+    fn forget(&mut self, id: PageId) {
+        if let Some(idx) = self.places.remove(&id.0) {
+            self.remove_frame(idx);
+        }
+    }
+
+    fn remove_frame(&mut self, idx: usize) {
+        let frame = self.frames.swap_remove(idx);
+        self.bytes -= frame.page.bytes().len() + ENTRY_BYTES;
+        if let Some(moved) = self.frames.get(idx) {
+            self.places.insert(moved.id.0, idx);
+        }
+    }
+
+    /// Second chance: passes over pages used since the hand was last here, at most one round.
+    fn evict_one(&mut self) -> bool {
+        for _ in 0..=self.frames.len() {
+            if self.hand >= self.frames.len() {
+                self.hand = 0;
+            }
+            match self.frames.get_mut(self.hand) {
+                None => return false,
+                Some(frame) if frame.used => {
+                    frame.used = false;
+                    self.hand += 1;
+                }
+                Some(frame) => {
+                    let id = frame.id;
+                    self.places.remove(&id.0);
+                    self.remove_frame(self.hand);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,405 @@
+//! Leaf pages: rows in key order, keys without their common prefix, widths detected per page.
+//!
+//! ```text
+//! header (32)  | prefix len u32 | key width u32 | value width u32 | 0 u32 |
+//! prefix       | kinds u8[count]  (only if some row is not inline)
+//! key ends     | value ends       (each only if its column is variable)
+//! key suffixes | values in key order | zeros | trailer
+//! ```
+//! Flags: 1 keys fixed, 2 values fixed, 4 wide end offsets, 8 kinds present. A fixed key width is that of the suffixes.
+//! Runs of a spilled transaction use the same layout; only there does a row's kind say "tombstone".
+
+use std::cmp::Ordering;
+
+use super::column::{self, Column};
+use super::header::{HEADER_BYTES, PageHeader, PageKind};
+use super::{EXTENT_BYTES, ExtentRef, Number, PageId, UNIT_BYTES, seal};
+use crate::error::Corruption;
+use crate::int;
+use crate::tree::order::KeyCompare;
+
+const KEYS_FIXED: u8 = 1;
+const VALUES_FIXED: u8 = 2;
+const WIDE: u8 = 4;
+const KINDS: u8 = 8;
+
+/// Header and the leaf's four own fields.
+pub(crate) const LEAF_HEADER_BYTES: usize = HEADER_BYTES + 16;
+
+/// What a row's value bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    /// The value itself.
+    Inline,
+    /// An encoded [`ExtentRef`].
+    Extent,
+    /// Nothing: the key is deleted (runs only).
+    Tombstone,
+}
+
+impl ValueKind {
+    fn code(self) -> u8 {
+        match self {
+            ValueKind::Inline => 0,
+            ValueKind::Extent => 1,
+            ValueKind::Tombstone => 2,
+        }
+    }
+}
+
+/// A row's value as a leaf stores it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stored<'a> {
+    /// The value itself.
+    Inline(&'a [u8]),
+    /// The place of a large value.
+    Extent(ExtentRef),
+    /// The key is deleted (runs and write buffers only).
+    Tombstone,
+}
+
+/// Layout of a validated leaf.
+#[derive(Debug)]
+pub(crate) struct LeafLayout {
+    count: usize,
+    prefix: usize,
+    kinds: Option<usize>,
+    keys: Column,
+    values: Column,
+}
+
+impl LeafLayout {
+    /// Proves every offset of a leaf; `content` is the page without its trailer.
+    pub(crate) fn open(content: &[u8], header: &PageHeader) -> Result<LeafLayout, Corruption> {
+        if header.level != 0 || header.flags & !(KEYS_FIXED | VALUES_FIXED | WIDE | KINDS) != 0 {
+            return Err(Corruption::new("unknown flags or level in a leaf").found(header.flags));
+        }
+        let limit = int::index(header.body_end);
+        let short = || Corruption::new("leaf is shorter than its header");
+        let count = int::index(header.count);
+        if count == 0 {
+            return Err(Corruption::new("leaf without rows"));
+        }
+        let prefix = int::index(int::read_u32(content, HEADER_BYTES).ok_or_else(short)?);
+        let key_width = int::index(int::read_u32(content, HEADER_BYTES + 4).ok_or_else(short)?);
+        let value_width = int::index(int::read_u32(content, HEADER_BYTES + 8).ok_or_else(short)?);
+        let wide = header.flags & WIDE != 0;
+        let keys_fixed = header.flags & KEYS_FIXED != 0;
+        let values_fixed = header.flags & VALUES_FIXED != 0;
+
+        let mut sections = Sections { at: LEAF_HEADER_BYTES, limit };
+        sections.take(prefix)?;
+        let kinds = if header.flags & KINDS != 0 { Some(sections.take(count)?) } else { None };
+        let ends = count.saturating_mul(Column::end_bytes(wide));
+        let key_ends = if keys_fixed { None } else { Some(sections.take(ends)?) };
+        let value_ends = if values_fixed { None } else { Some(sections.take(ends)?) };
+        let (keys, keys_end) = match key_ends {
+            None => Column::fixed(count, key_width, sections.at, limit)?,
+            Some(ends) => Column::variable(content, count, wide, ends, sections.at, limit)?,
+        };
+        let (values, values_end) = match value_ends {
+            None => Column::fixed(count, value_width, keys_end, limit)?,
+            Some(ends) => Column::variable(content, count, wide, ends, keys_end, limit)?,
+        };
+        if values_end != limit {
+            return Err(Corruption::new("leaf content ends elsewhere than its header says")
+                .expected(limit)
+                .found(values_end));
+        }
+        let layout = LeafLayout { count, prefix, kinds, keys, values };
+        layout.check_kinds(content)?;
+        Ok(layout)
+    }
+
+    fn check_kinds(&self, content: &[u8]) -> Result<(), Corruption> {
+        let Some(kinds) = self.kinds else { return Ok(()) };
+        for idx in 0..self.count {
+            let value = &content[self.values.range(content, idx)];
+            let sound = match content[kinds + idx] {
+                0 => true,
+                1 => ExtentRef::decode(value).is_some(),
+                2 => value.is_empty(),
+                _ => false,
+            };
+            if !sound {
+                return Err(Corruption::new("row of an unknown or malformed kind in a leaf").found(idx));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Hands out consecutive sections of a page and refuses to pass its end.
+struct Sections {
+    at: usize,
+    limit: usize,
+}
+
+impl Sections {
+    fn take(&mut self, len: usize) -> Result<usize, Corruption> {
+        let start = self.at;
+        match start.checked_add(len) {
+            Some(end) if end <= self.limit => {
+                self.at = end;
+                Ok(start)
+            }
+            _ => Err(Corruption::new("section runs past the page").expected(self.limit)),
+        }
+    }
+}
+
+/// A validated leaf.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaf<'a> {
+    bytes: &'a [u8],
+    layout: &'a LeafLayout,
+}
+
+impl<'a> Leaf<'a> {
+    pub(super) fn new(bytes: &'a [u8], layout: &'a LeafLayout) -> Leaf<'a> {
+        Leaf { bytes, layout }
+    }
+
+    /// Rows in the leaf.
+    pub(crate) fn count(&self) -> usize {
+        self.layout.count
+    }
+
+    fn prefix(&self) -> &'a [u8] {
+        &self.bytes[LEAF_HEADER_BYTES..LEAF_HEADER_BYTES + self.layout.prefix]
+    }
+
+    fn suffix(&self, idx: usize) -> &'a [u8] {
+        &self.bytes[self.layout.keys.range(self.bytes, idx)]
+    }
+
+    /// Replaces the content of `out` by the key of row `idx`.
+    pub(crate) fn key_into(&self, idx: usize, out: &mut Vec<u8>) {
+        out.clear();
+        out.extend_from_slice(self.prefix());
+        out.extend_from_slice(self.suffix(idx));
+    }
+
+    /// Appends the key of row `idx` to `out`.
+    pub(crate) fn append_key(&self, idx: usize, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.prefix());
+        out.extend_from_slice(self.suffix(idx));
+    }
+
+    /// Bytes of row `idx`'s stored value within the page, and what they are.
+    pub(crate) fn value_range(&self, idx: usize) -> (std::ops::Range<usize>, ValueKind) {
+        let kind = match self.layout.kinds.map(|kinds| self.bytes[kinds + idx]) {
+            None | Some(0) => ValueKind::Inline,
+            Some(1) => ValueKind::Extent,
+            Some(_) => ValueKind::Tombstone,
+        };
+        (self.layout.values.range(self.bytes, idx), kind)
+    }
+
+    /// The value of row `idx` as stored.
+    pub(crate) fn stored(&self, idx: usize) -> Result<Stored<'a>, Corruption> {
+        let (range, kind) = self.value_range(idx);
+        let bytes = &self.bytes[range];
+        match kind {
+            ValueKind::Inline => Ok(Stored::Inline(bytes)),
+            ValueKind::Tombstone => Ok(Stored::Tombstone),
+            ValueKind::Extent => ExtentRef::decode(bytes)
+                .map(Stored::Extent)
+                .ok_or_else(|| Corruption::new("malformed extent reference in a leaf")),
+        }
+    }
+
+    /// Finds `key`: `Ok(row)` if present, else `Err(row)` where it would stand.
+    pub(crate) fn search(&self, key: &[u8], compare: &KeyCompare) -> Result<usize, usize> {
+        if !compare.is_memcmp() {
+            let mut buf = Vec::new();
+            return bisect(self.count(), |idx| {
+                if self.layout.prefix == 0 {
+                    return compare.compare(self.suffix(idx), key);
+                }
+                self.key_into(idx, &mut buf);
+                compare.compare(&buf, key)
+            });
+        }
+        let prefix = self.prefix();
+        let head = &key[..key.len().min(prefix.len())];
+        match prefix.cmp(head) {
+            Ordering::Equal => {
+                let rest = &key[prefix.len()..];
+                bisect(self.count(), |idx| self.suffix(idx).cmp(rest))
+            }
+            // Every key of the page starts with the prefix, so the first differing byte decides for all of them.
+            Ordering::Less => Err(self.count()),
+            Ordering::Greater => Err(0),
+        }
+    }
+}
+
+/// Binary search over `count` positions by their order relative to the target.
+pub(crate) fn bisect(count: usize, mut order: impl FnMut(usize) -> Ordering) -> Result<usize, usize> {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let mid = low + (high - low) / 2;
+        match order(mid) {
+            Ordering::Less => low = mid + 1,
+            Ordering::Greater => high = mid,
+            Ordering::Equal => return Ok(mid),
+        }
+    }
+    Err(low)
+}
+
+/// One row to encode.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'a> {
+    /// Whole key.
+    pub(crate) key: &'a [u8],
+    /// Stored value bytes (an encoded [`ExtentRef`] for an extent).
+    pub(crate) value: &'a [u8],
+    /// What the value bytes are.
+    pub(crate) kind: ValueKind,
+}
+
+/// Length of the longest common prefix.
+pub(crate) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
+    left.iter().zip(right).take_while(|(a, b)| a == b).count()
+}
+
+/// Size of a leaf under construction, kept up row by row.
+///
+/// Sizes only grow as rows are added: the prefix can only shrink, a column can only turn from fixed to variable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeafSize {
+    truncate: bool,
+    count: usize,
+    prefix: usize,
+    key_bytes: usize,
+    value_bytes: usize,
+    key_width: Option<usize>,
+    value_width: Option<usize>,
+    kinds: bool,
+}
+
+impl LeafSize {
+    /// The size of an empty leaf; `truncate` says whether keys may lose their common prefix (byte order only).
+    pub(crate) fn new(truncate: bool) -> LeafSize {
+        LeafSize {
+            truncate,
+            count: 0,
+            prefix: 0,
+            key_bytes: 0,
+            value_bytes: 0,
+            key_width: None,
+            value_width: None,
+            kinds: false,
+        }
+    }
+
+    /// Adds a row behind `first`, the leaf's first key (the row's own key if it is the first).
+    pub(crate) fn add(&mut self, first: &[u8], row: &Row<'_>) {
+        if self.count == 0 {
+            self.prefix = if self.truncate { row.key.len() } else { 0 };
+            self.key_width = Some(row.key.len());
+            self.value_width = Some(row.value.len());
+        } else {
+            if self.prefix > 0 {
+                // Keys ascend, so what first and last share is shared by all between.
+                self.prefix = common_prefix(&first[..self.prefix], row.key);
+            }
+            self.key_width = self.key_width.filter(|&width| width == row.key.len());
+            self.value_width = self.value_width.filter(|&width| width == row.value.len());
+        }
+        self.count += 1;
+        self.key_bytes += row.key.len();
+        self.value_bytes += row.value.len();
+        self.kinds |= row.kind != ValueKind::Inline;
+    }
+
+    fn suffix_bytes(&self) -> usize {
+        self.key_bytes - self.count * self.prefix
+    }
+
+    fn is_wide(&self) -> bool {
+        self.suffix_bytes() > usize::from(u16::MAX) || self.value_bytes > usize::from(u16::MAX)
+    }
+
+    /// Bytes of the page up to the end of its content, without padding and trailer.
+    pub(crate) fn body_end(&self) -> usize {
+        let ends = self.count * Column::end_bytes(self.is_wide());
+        LEAF_HEADER_BYTES
+            + self.prefix
+            + if self.kinds { self.count } else { 0 }
+            + if self.key_width.is_some() { 0 } else { ends }
+            + if self.value_width.is_some() { 0 } else { ends }
+            + self.suffix_bytes()
+            + self.value_bytes
+    }
+
+    /// Bytes that the page needs in all.
+    pub(crate) fn page_bytes(&self) -> usize {
+        self.body_end() + seal::TRAILER_BYTES
+    }
+
+    /// Rows added.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+}
+
+/// Encodes and seals a leaf of `units` units; the rows must ascend and fit, as [`LeafSize`] computed it.
+pub(crate) fn encode(
+    rows: &[Row<'_>],
+    size: &LeafSize,
+    id: PageId,
+    birth: Number,
+    units: u32,
+) -> Box<[u8]> {
+    let page_bytes = int::index(units) * UNIT_BYTES;
+    assert!(size.page_bytes() <= page_bytes, "leaf does not fit its page");
+    assert_eq!(size.count, rows.len(), "leaf size was computed for other rows");
+    let wide = size.is_wide();
+    let mut out = Vec::with_capacity(page_bytes);
+    out.resize(HEADER_BYTES, 0);
+    let suffix_width = size.key_width.map_or(0, |width| width - size.prefix);
+    out.extend_from_slice(&int::narrow(size.prefix).to_le_bytes());
+    out.extend_from_slice(&int::narrow(suffix_width).to_le_bytes());
+    out.extend_from_slice(&int::narrow(size.value_width.unwrap_or(0)).to_le_bytes());
+    out.extend_from_slice(&[0; 4]);
+    if let Some(first) = rows.first() {
+        out.extend_from_slice(&first.key[..size.prefix]);
+    }
+    if size.kinds {
+        out.extend(rows.iter().map(|row| row.kind.code()));
+    }
+    if size.key_width.is_none() {
+        column::encode_ends(rows.iter().map(|row| row.key.len() - size.prefix), wide, &mut out);
+    }
+    if size.value_width.is_none() {
+        column::encode_ends(rows.iter().map(|row| row.value.len()), wide, &mut out);
+    }
+    for row in rows {
+        debug_assert!(row.kind != ValueKind::Extent || row.value.len() == EXTENT_BYTES);
+        out.extend_from_slice(&row.key[size.prefix..]);
+    }
+    for row in rows {
+        out.extend_from_slice(row.value);
+    }
+    debug_assert_eq!(out.len(), size.body_end(), "leaf size mismatch");
+    let header = PageHeader {
+        kind: PageKind::Leaf,
+        flags: if size.key_width.is_some() { KEYS_FIXED } else { 0 }
+            | if size.value_width.is_some() { VALUES_FIXED } else { 0 }
+            | if wide { WIDE } else { 0 }
+            | if size.kinds { KINDS } else { 0 },
+        level: 0,
+        count: int::narrow(rows.len()),
+        id,
+        birth,
+        units,
+        body_end: int::narrow(out.len()),
+    };
+    out.resize(page_bytes, 0);
+    header.encode(&mut out);
+    seal::seal(&mut out);
+    out.into_boxed_slice()
+}

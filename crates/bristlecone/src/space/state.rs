@@ -1,0 +1,361 @@
+//! The allocator's state: what is in use, what the next header will say, and how far the file reaches.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Session;
+use super::bitmap::UnitMap;
+use super::dead::{Freed, LiveVersions, VersionPin};
+use super::map_tree::{MapRoot, MapTree};
+use crate::counters::Counters;
+use crate::error::{Corruption, Result};
+use crate::int;
+use crate::page::{Number, PageId, UNIT_BYTES};
+use crate::vfs::Disk;
+
+/// Units taken by the two header slots.
+pub(crate) const HEADER_UNITS: u64 = 2;
+/// Least and most units that the file grows by at a time: 64 KiB and 64 MiB.
+const GROWTH_UNITS_MIN: u64 = 16;
+const GROWTH_UNITS_MAX: u64 = 16 << 10;
+/// Numbers that a header write reserves ahead of use.
+const NUMBERS_AHEAD: u64 = 1 << 20;
+
+/// The counter of sessions and versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    /// Next number to use.
+    pub(crate) next: Number,
+    /// What a header says no number reaches.
+    pub(crate) ceiling: Number,
+}
+
+/// What the header needs to know of the space once a session is settled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settled {
+    /// Root of the map that describes the new version.
+    pub(crate) map: MapRoot,
+    /// Units up to the last reachable one.
+    pub(crate) units: u64,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Reachable from the published version, pending, or drawn by a session.
+    used: UnitMap,
+    /// Reachable from the published version (during a flip: from the one about to be).
+    durable: UnitMap,
+    map: MapTree,
+    live: LiveVersions,
+    file_units: u64,
+    /// One past the highest unit ever drawn, to tell reuse from growth.
+    high_water: u64,
+    numbers: Numbers,
+}
+
+/// Space of one database file.
+#[derive(Debug)]
+pub(crate) struct Space {
+    disk: Arc<Disk>,
+    state: Mutex<State>,
+    counters: Arc<Counters>,
+}
+
+impl Space {
+    /// The space of a file whose published version reaches `durable`, as its map at `map` says.
+    pub(crate) fn new(
+        disk: &Arc<Disk>,
+        durable: UnitMap,
+        map: MapTree,
+        numbers: Numbers,
+        counters: &Arc<Counters>,
+    ) -> Result<Arc<Space>> {
+        let mut used = durable.clone();
+        used.insert(0, HEADER_UNITS);
+        let file_units = disk.len()? / int::wide(UNIT_BYTES);
+        let high_water = used.end();
+        let state = State {
+            used,
+            durable,
+            map,
+            live: LiveVersions::default(),
+            file_units,
+            high_water,
+            numbers,
+        };
+        Ok(Arc::new(Space {
+            disk: Arc::clone(disk),
+            state: Mutex::new(state),
+            counters: Arc::clone(counters),
+        }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere cannot leave the state half changed: no user code runs under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts of what the engine did.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Begins a session; the caller has made sure that numbers are left ([`Space::needs_ceiling`]).
+    pub(crate) fn begin(self: &Arc<Space>) -> Session {
+        Session::new(self, self.fresh_number())
+    }
+
+    /// Takes the next number.
+    pub(crate) fn fresh_number(&self) -> Number {
+        let mut state = self.state();
+        let number = state.numbers.next;
+        assert!(number < state.numbers.ceiling, "space invariant (5)");
+        state.numbers.next = Number(number.0 + 1);
+        number
+    }
+
+    /// Whether numbers are left beyond what a flip itself needs.
+    pub(super) fn has_numbers(&self) -> bool {
+        let numbers = self.state().numbers;
+        numbers.next.0 + 16 < numbers.ceiling.0
+    }
+
+    /// Whether a header write should raise the ceiling before the next session begins.
+    pub(crate) fn needs_ceiling(&self) -> bool {
+        let numbers = self.state().numbers;
+        numbers.ceiling.0.saturating_sub(numbers.next.0) < NUMBERS_AHEAD / 2
+    }
+
+    /// The ceiling that the next header write should name.
+    pub(crate) fn proposed_ceiling(&self) -> Number {
+        let numbers = self.state().numbers;
+        if numbers.ceiling.0.saturating_sub(numbers.next.0) < NUMBERS_AHEAD / 2 {
+            Number(numbers.next.0 + NUMBERS_AHEAD)
+        } else {
+            numbers.ceiling
+        }
+    }
+
+    /// Notes that a header that names `ceiling` is durable.
+    pub(crate) fn ceiling_is_durable(&self, ceiling: Number) {
+        let mut state = self.state();
+        state.numbers.ceiling = state.numbers.ceiling.max(ceiling);
+    }
+
+    /// Draws the lowest free run of `units` units.
+    pub(super) fn draw(&self, units: u32) -> Result<PageId> {
+        let mut state = self.state();
+        let start = state.used.find_absent(u64::from(units));
+        let end = start + u64::from(units);
+        if end > state.file_units {
+            state.file_units = self.grow(state.file_units, end)?;
+        }
+        let absent = state.used.insert(start, u64::from(units));
+        assert!(absent && start >= HEADER_UNITS, "space invariant (2)");
+        if start < state.high_water {
+            self.counters.pages_reused.add_one();
+        }
+        state.high_water = state.high_water.max(end);
+        Ok(PageId(start))
+    }
+
+    /// Grows the file to at least `needed` units, ahead of need where the disk has room.
+    fn grow(&self, current: u64, needed: u64) -> Result<u64> {
+        let ahead = (current / 8).clamp(GROWTH_UNITS_MIN, GROWTH_UNITS_MAX);
+        let unit = int::wide(UNIT_BYTES);
+        let target = needed.max(current + ahead);
+        match self.disk.allocate(current * unit, (target - current) * unit) {
+            Ok(()) => Ok(target),
+            Err(error) if error.is_disk_full() && target > needed => {
+                self.disk.allocate(current * unit, (needed - current) * unit)?;
+                Ok(needed)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns units that a session drew and freed again.
+    pub(super) fn put_back(&self, id: PageId, units: u32) {
+        let present = self.state().used.remove(id.0, u64::from(units));
+        debug_assert!(present, "space invariant (3)");
+    }
+
+    /// Returns everything that an abandoned session drew.
+    pub(super) fn release(&self, born: &BTreeMap<u64, u32>) {
+        let mut state = self.state();
+        for (&id, &units) in born {
+            state.used.remove(id, u64::from(units));
+        }
+    }
+
+    /// Brings the map up to the session's state and writes its dirty pages.
+    ///
+    /// # Errors
+    /// `Corrupted` if the session freed what was not reachable; any write error. The map is then as it was.
+    pub(crate) fn settle(&self, session: &mut Session) -> Result<Settled> {
+        session.refresh_number();
+        let map_before = self.state().map.clone();
+        let mut applied = 0;
+        self.settle_inner(session, &mut applied).inspect_err(|_| {
+            self.unsettle(session, map_before, applied);
+        })
+    }
+
+    /// `applied` counts the session's frees that have left the durable map.
+    fn settle_inner(&self, session: &mut Session, applied: &mut usize) -> Result<Settled> {
+        {
+            let mut state = self.state();
+            let State { durable, map, .. } = &mut *state;
+            for (&id, &units) in session.born() {
+                durable.insert(id, u64::from(units));
+                map.touch(id, u64::from(units));
+            }
+            for freed in session.freed() {
+                if !durable.contains_all(freed.id.0, u64::from(freed.units)) {
+                    // Two parents named one page, or a page outside the file.
+                    let corruption = Corruption::new("freed page was not reachable");
+                    return Err(corruption.page(freed.id.0).into());
+                }
+                durable.remove(freed.id.0, u64::from(freed.units));
+                map.touch(freed.id.0, u64::from(freed.units));
+                *applied += 1;
+            }
+        }
+        self.rewrite_map(session, applied)?;
+        let state = self.state();
+        for write in state.map.encode(&state.durable) {
+            self.disk.write(write.id.offset(), &write.bytes)?;
+        }
+        Ok(Settled { map: state.map.root(), units: state.durable.end().max(HEADER_UNITS) })
+    }
+
+    /// Moves every dirty map page to a fresh unit; the move itself may dirty further ones, each once.
+    fn rewrite_map(&self, session: &mut Session, applied: &mut usize) -> Result {
+        loop {
+            let end = self.state().durable.end();
+            let Some(place) = self.state().map.next_dirty(end) else { return Ok(()) };
+            let id = self.draw(1)?;
+            session.record_born(id, 1);
+            let mut state = self.state();
+            let State { durable, map, .. } = &mut *state;
+            durable.insert(id.0, 1);
+            map.touch(id.0, 1);
+            if let Some(old) = map.relocate(place, id, session.number()) {
+                durable.remove(old.id.0, 1);
+                map.touch(old.id.0, 1);
+                session.record_freed(Freed { id: old.id, units: 1, birth: old.birth });
+                *applied += 1;
+            }
+        }
+    }
+
+    fn unsettle(&self, session: &Session, map_before: MapTree, applied: usize) {
+        let mut state = self.state();
+        let State { durable, map, .. } = &mut *state;
+        *map = map_before;
+        for freed in &session.freed()[..applied] {
+            durable.insert(freed.id.0, u64::from(freed.units));
+            map.touch(freed.id.0, u64::from(freed.units));
+        }
+        for (&id, &units) in session.born() {
+            durable.remove(id, u64::from(units));
+            map.touch(id, u64::from(units));
+        }
+    }
+
+    /// Ends a session whose version is published under `pin`.
+    pub(crate) fn flipped(&self, session: Session, pin: &Arc<VersionPin>) {
+        let freed = session.flipped();
+        let mut state = self.state();
+        state.map.written();
+        let unreached = state.live.bury(pin.0, freed);
+        state.live.register(pin);
+        for page in unreached {
+            state.used.remove(page.id.0, u64::from(page.units));
+        }
+        self.reap_locked(&mut state);
+    }
+
+    /// Registers the version found at open.
+    pub(crate) fn opened(&self, pin: &Arc<VersionPin>) {
+        self.state().live.register(pin);
+    }
+
+    /// Notes that header slot `idx` was written with `version`.
+    pub(crate) fn slot_written(&self, idx: usize, version: Number) {
+        self.state().live.slot_written(idx, version);
+    }
+
+    /// Notes that header slot `idx` is durable as last written.
+    pub(crate) fn slot_settled(&self, idx: usize) {
+        self.state().live.slot_settled(idx);
+    }
+
+    /// Frees what departed versions alone reached.
+    pub(crate) fn reap(&self) {
+        self.reap_locked(&mut self.state());
+    }
+
+    fn reap_locked(&self, state: &mut State) {
+        for page in state.live.reap() {
+            let present = state.used.remove(page.id.0, u64::from(page.units));
+            debug_assert!(present, "space invariant (4)");
+        }
+    }
+
+    /// Cuts free units off the end of the file: all of them, or all but the slack that growth would add again.
+    pub(crate) fn trim(&self, all: bool) -> Result {
+        let mut state = self.state();
+        let end = state.used.end();
+        let slack = if all { 0 } else { (end / 8).clamp(GROWTH_UNITS_MIN, GROWTH_UNITS_MAX) };
+        if state.file_units > end + 2 * slack {
+            self.disk.truncate((end + slack) * int::wide(UNIT_BYTES))?;
+            state.file_units = end + slack;
+        }
+        Ok(())
+    }
+
+    /// Units reachable, pending and in the file.
+    pub(crate) fn usage(&self) -> Usage {
+        let state = self.state();
+        Usage {
+            reachable: state.durable.count() + HEADER_UNITS,
+            pending: state.live.pending_units(),
+            file: state.file_units,
+            live_versions: state.live.count(),
+        }
+    }
+
+    /// Fails unless used = durable + pending + drawn, each unit once (space invariants 2 and 4).
+    pub(crate) fn check_accounts(&self) -> Result {
+        let state = self.state();
+        let mut sum = state.durable.clone();
+        sum.insert(0, HEADER_UNITS);
+        for page in state.live.lists() {
+            if !sum.insert(page.id.0, u64::from(page.units)) {
+                return Err(Corruption::new("unit is pending twice, or pending and reachable")
+                    .page(page.id.0)
+                    .into());
+            }
+        }
+        match sum.difference(&state.used, 1).first() {
+            None => Ok(()),
+            Some(&unit) => {
+                Err(Corruption::new("unit is lost or used without an owner").page(unit).into())
+            }
+        }
+    }
+}
+
+/// Units of the file by state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Usage {
+    /// Reachable from the published version, header included.
+    pub(crate) reachable: u64,
+    /// Freed, but still reached by an older live version.
+    pub(crate) pending: u64,
+    /// All units of the file.
+    pub(crate) file: u64,
+    /// Live versions.
+    pub(crate) live_versions: usize,
+}

@@ -1,0 +1,393 @@
+//! The write transaction: tables being changed, the session they spill to, commit.
+
+use std::collections::BTreeMap;
+use std::panic::Location;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::catalog::{self, CatalogOps, NameEntry};
+use super::gate::Pass;
+use super::snapshot::Snapshot;
+use super::table_state::TableState;
+use crate::cache::Lease;
+use crate::checkpoint::Roots;
+use crate::error::{CommitError, Result, StorageError, TableError};
+use crate::limits;
+use crate::page::leaf::Stored;
+use crate::space::Session;
+use crate::tree::merge;
+use crate::tree::order::KeyCompare;
+use crate::tree::writer::PageWriter;
+use crate::types::TableSchema;
+
+/// What the transaction knows of a table name.
+#[derive(Debug)]
+enum Entry {
+    /// Not open; its changes wait here.
+    Idle(Box<TableState>),
+    /// A handle has it.
+    Open(&'static Location<'static>),
+    /// Deleted in this transaction, or never there.
+    Absent,
+}
+
+#[derive(Debug)]
+struct Tables {
+    entries: BTreeMap<String, Entry>,
+    /// Tables of the snapshot that were deleted, or replaced by a new one of the same name.
+    deleted: Vec<Box<TableState>>,
+    next_table: u64,
+}
+
+/// A write transaction over stored bytes.
+#[derive(Debug)]
+pub(crate) struct WriteTxn {
+    snapshot: Snapshot,
+    tables: Mutex<Tables>,
+    /// Begun by the first spill, large value or commit.
+    session: Mutex<Option<Session>>,
+    /// Dropped last: the gate opens when nothing of the transaction is left.
+    _pass: Pass,
+}
+
+/// A value of this size goes to its extent when it is written rather than at commit, so that buffers stay small.
+const DIRECT_EXTENT_BYTES: usize = 64 << 10;
+
+impl WriteTxn {
+    /// Begins a transaction on the version published last.
+    pub(crate) fn new(snapshot: Snapshot, pass: Pass) -> WriteTxn {
+        let next_table = snapshot.version().roots().next_table;
+        let tables = Tables { entries: BTreeMap::new(), deleted: Vec::new(), next_table };
+        WriteTxn { snapshot, tables: Mutex::new(tables), session: Mutex::new(None), _pass: pass }
+    }
+
+    /// The snapshot it began with.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes sure `name` has an entry, looking it up in the snapshot the first time.
+    fn entry<'t>(&self, tables: &'t mut Tables, name: &str) -> Result<&'t mut Entry> {
+        if !tables.entries.contains_key(name) {
+            let entry = match self.snapshot.find(name)? {
+                None => Entry::Absent,
+                Some(found) => Entry::Idle(Box::new(self.load(found)?)),
+            };
+            tables.entries.insert(name.to_owned(), entry);
+        }
+        tables.entries.get_mut(name).ok_or(StorageError::Unsupported)
+    }
+
+    fn load(&self, found: NameEntry) -> Result<TableState> {
+        let base = self.snapshot.root_of(found.id)?;
+        let compare = found.schema.key_compare();
+        Ok(TableState::new(found.id, found.schema, compare, base, self.lease()))
+    }
+
+    fn lease(&self) -> Lease {
+        Lease::new(self.snapshot.pager().budget())
+    }
+
+    /// Takes the table `name` out for a handle, creating it if it does not exist.
+    ///
+    /// `compare` is the key type's own comparator where there is one at hand.
+    pub(crate) fn open_table(
+        &self,
+        name: &str,
+        schema: &TableSchema,
+        compare: KeyCompare,
+        location: &'static Location<'static>,
+    ) -> Result<Box<TableState>, TableError> {
+        self.snapshot.pager().disk().check_writable().map_err(TableError::Storage)?;
+        if name.len() > limits::TABLE_NAME_BYTES_MAX {
+            return Err(TableError::Storage(StorageError::ValueTooLarge(name.len())));
+        }
+        let mut tables = self.tables();
+        let entry = self.entry(&mut tables, name)?;
+        let state = match entry {
+            Entry::Open(opened) => {
+                return Err(TableError::TableAlreadyOpen(name.to_owned(), opened));
+            }
+            Entry::Idle(state) => {
+                schema.check_matches(name, &state.schema)?;
+                match std::mem::replace(entry, Entry::Open(location)) {
+                    Entry::Idle(mut state) => {
+                        state.set_compare(compare);
+                        state
+                    }
+                    _ => return Err(TableError::Storage(StorageError::Unsupported)),
+                }
+            }
+            Entry::Absent => {
+                *entry = Entry::Open(location);
+                let id = tables.next_table;
+                tables.next_table += 1;
+                let mut state =
+                    TableState::new(id, schema.clone(), compare, None, self.lease());
+                state.created = true;
+                Box::new(state)
+            }
+        };
+        Ok(state)
+    }
+
+    /// Takes a table back from its handle.
+    pub(crate) fn close_table(&self, name: &str, state: Box<TableState>) {
+        self.tables().entries.insert(name.to_owned(), Entry::Idle(state));
+    }
+
+    /// Deletes a table; returns whether it existed.
+    pub(crate) fn delete_table(&self, name: &str, multimap: bool) -> Result<bool, TableError> {
+        self.snapshot.pager().disk().check_writable().map_err(TableError::Storage)?;
+        let mut tables = self.tables();
+        let entry = self.entry(&mut tables, name)?;
+        match entry {
+            Entry::Absent => return Ok(false),
+            Entry::Open(opened) => {
+                return Err(TableError::TableAlreadyOpen(name.to_owned(), opened));
+            }
+            Entry::Idle(state) => {
+                super::snapshot_schema_kind(name, &state.schema, multimap)?;
+            }
+        }
+        if let Entry::Idle(state) = std::mem::replace(entry, Entry::Absent) {
+            tables.deleted.push(state);
+        }
+        Ok(true)
+    }
+
+    /// Names and schemas of all tables, this transaction's changes included.
+    pub(crate) fn list(&self) -> Result<Vec<(String, bool)>> {
+        let mut names: BTreeMap<String, bool> = self
+            .snapshot
+            .list()?
+            .into_iter()
+            .map(|(name, entry)| (name, entry.schema.is_multimap()))
+            .collect();
+        for (name, entry) in &self.tables().entries {
+            match entry {
+                Entry::Absent => {
+                    names.remove(name);
+                }
+                Entry::Idle(state) => {
+                    names.insert(name.clone(), state.schema.is_multimap());
+                }
+                Entry::Open(_) => {
+                    names.entry(name.clone()).or_insert(false);
+                }
+            }
+        }
+        Ok(names.into_iter().collect())
+    }
+
+    /// Runs `work` with a writer into the transaction's session, which it begins if need be.
+    fn with_writer<T>(&self, work: impl FnOnce(&mut PageWriter<'_>) -> Result<T>) -> Result<T> {
+        let mut slot = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = match slot.as_mut() {
+            Some(session) => session,
+            None => slot.insert(self.snapshot.checkpoint().begin_session()?),
+        };
+        work(&mut PageWriter::new(self.snapshot.pager(), session))
+    }
+
+    /// Sets the value of a stored key in an open table; returns the value it had.
+    ///
+    /// # Errors
+    /// `ValueTooLarge` beyond the limits; nothing has changed then. After any other error the table's content is
+    /// unspecified within this transaction, which should be aborted.
+    pub(crate) fn put(
+        &self,
+        state: &mut TableState,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<Option<super::value_bytes::ValueBytes>> {
+        check_sizes(key, value)?;
+        let pager = self.snapshot.pager();
+        let mut superseded = None;
+        let mut note = |stored: Stored<'_>| superseded = extent_of(stored);
+        let old = if value.len() > DIRECT_EXTENT_BYTES.max(pager.page_bytes()) {
+            let extent = self.with_writer(|writer| writer.write_extent(value))?;
+            state.put(pager, key, Stored::Extent(extent), &mut note)?
+        } else {
+            state.put(pager, key, Stored::Inline(value), &mut note)?
+        };
+        self.drop_extent(superseded)?;
+        self.spill_if_over(state)?;
+        Ok(old)
+    }
+
+    /// Deletes a stored key from an open table; returns the value it had.
+    pub(crate) fn remove(
+        &self,
+        state: &mut TableState,
+        key: &[u8],
+    ) -> Result<Option<super::value_bytes::ValueBytes>> {
+        let mut superseded = None;
+        let mut note = |stored: Stored<'_>| superseded = extent_of(stored);
+        let old = state.remove(self.snapshot.pager(), key, &mut note)?;
+        self.drop_extent(superseded)?;
+        self.spill_if_over(state)?;
+        Ok(old)
+    }
+
+    fn drop_extent(&self, extent: Option<crate::page::ExtentRef>) -> Result {
+        match extent {
+            None => Ok(()),
+            Some(extent) => self.with_writer(|writer| {
+                writer.free_extent(&extent);
+                Ok(())
+            }),
+        }
+    }
+
+    /// Spills the largest buffer once all of them together outgrow their share of the budget.
+    fn spill_if_over(&self, state: &mut TableState) -> Result {
+        let budget = self.snapshot.pager().budget();
+        if budget.leased() <= budget.write_share() {
+            return Ok(());
+        }
+        let mut tables = self.tables();
+        let largest = tables
+            .entries
+            .values_mut()
+            .filter_map(|entry| match entry {
+                Entry::Idle(idle) => Some(idle),
+                _ => None,
+            })
+            .max_by_key(|idle| idle.buffered_bytes());
+        match largest {
+            Some(idle) if idle.buffered_bytes() > state.buffered_bytes() => {
+                self.with_writer(|writer| idle.spill(writer))
+            }
+            _ => {
+                drop(tables);
+                self.with_writer(|writer| state.spill(writer))
+            }
+        }
+    }
+
+    /// Commits: merges every changed table and the catalogue, and publishes.
+    ///
+    /// # Errors
+    /// `TransactionPoisoned` if a table handle was leaked; any storage error. Nothing is committed then, unless writing
+    /// has stopped (`PreviousIo` from then on), which leaves the outcome to the next open.
+    ///
+    /// # Durability
+    /// On return everything is durable.
+    pub(crate) fn commit(self) -> Result<(), CommitError> {
+        self.snapshot.pager().disk().check_writable().map_err(CommitError::Storage)?;
+        let tables = std::mem::replace(
+            &mut *self.tables(),
+            Tables { entries: BTreeMap::new(), deleted: Vec::new(), next_table: 0 },
+        );
+        if tables.entries.values().any(|entry| matches!(entry, Entry::Open(_))) {
+            return Err(CommitError::TransactionPoisoned);
+        }
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let before = *self.snapshot.version().roots();
+        let mut change = Change::new(&tables);
+        if change.is_empty() && session.is_none() {
+            return Ok(());
+        }
+        let checkpoint = self.snapshot.checkpoint();
+        let mut session = match session {
+            Some(session) => session,
+            None => checkpoint.begin_session().map_err(CommitError::Storage)?,
+        };
+        let mut writer = PageWriter::new(self.snapshot.pager(), &mut session);
+        let roots = change.apply(&mut writer, before, tables.next_table)?;
+        checkpoint.publish(session, roots).map_err(CommitError::Storage)?;
+        let dropped = tables.deleted.iter().filter(|state| !state.created).count();
+        checkpoint.counters().table_drops.add(crate::int::wide(dropped));
+        Ok(())
+    }
+}
+
+fn extent_of(stored: Stored<'_>) -> Option<crate::page::ExtentRef> {
+    match stored {
+        Stored::Extent(extent) => Some(extent),
+        _ => None,
+    }
+}
+
+fn check_sizes(key: &[u8], value: &[u8]) -> Result {
+    let pair = key.len().saturating_add(value.len());
+    for (len, max) in [
+        (key.len(), limits::VALUE_BYTES_MAX),
+        (value.len(), limits::VALUE_BYTES_MAX),
+        (pair, limits::PAIR_BYTES_MAX),
+    ] {
+        if len > max {
+            return Err(StorageError::ValueTooLarge(len));
+        }
+    }
+    Ok(())
+}
+
+/// What a commit changes, table by table.
+struct Change<'t> {
+    tables: &'t Tables,
+    names: BTreeMap<&'t str, Option<Vec<u8>>>,
+    roots: BTreeMap<u64, Option<Vec<u8>>>,
+}
+
+impl<'t> Change<'t> {
+    fn new(tables: &'t Tables) -> Change<'t> {
+        Change { tables, names: BTreeMap::new(), roots: BTreeMap::new() }
+    }
+
+    fn changed(&self) -> impl Iterator<Item = (&'t str, &'t TableState)> + use<'t> {
+        self.tables.entries.iter().filter_map(|(name, entry)| match entry {
+            Entry::Idle(state) if state.created || state.is_changed() => {
+                Some((name.as_str(), &**state))
+            }
+            _ => None,
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tables.deleted.is_empty() && self.changed().next().is_none()
+    }
+
+    fn apply(
+        &mut self,
+        writer: &mut PageWriter<'_>,
+        before: Roots,
+        next_table: u64,
+    ) -> Result<Roots> {
+        for state in &self.tables.deleted {
+            state.free(writer)?;
+            if !state.created {
+                self.roots.insert(state.id, None);
+            }
+        }
+        for (name, entry) in &self.tables.entries {
+            if matches!(entry, Entry::Absent) {
+                self.names.insert(name, None);
+            }
+        }
+        for (name, state) in self.changed() {
+            let root = state.apply(writer)?;
+            self.roots.insert(state.id, Some(catalog::encode_root(root.as_ref())));
+            if state.created {
+                let entry = NameEntry { id: state.id, schema: state.schema.clone() };
+                self.names.insert(name, Some(entry.encode()));
+            }
+        }
+        let names = std::mem::take(&mut self.names);
+        let names = names.into_iter().map(|(name, value)| (name.as_bytes().to_vec(), value));
+        let roots = std::mem::take(&mut self.roots);
+        let roots = roots.into_iter().map(|(id, value)| (catalog::root_key(id).to_vec(), value));
+        let memcmp = KeyCompare::Memcmp;
+        let mut names = CatalogOps::new(names.collect());
+        let mut roots = CatalogOps::new(roots.collect());
+        Ok(Roots {
+            names: merge::apply(writer, before.names, &mut names, &memcmp)?,
+            tables: merge::apply(writer, before.tables, &mut roots, &memcmp)?,
+            next_table,
+        })
+    }
+}

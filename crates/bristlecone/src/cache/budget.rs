@@ -14,7 +14,10 @@ pub(crate) struct Budget {
 impl Budget {
     /// A budget of `total` bytes; 0 works, with the smallest caches and buffers that do.
     pub(crate) fn new(total: usize) -> Arc<Budget> {
-        Arc::new(Budget { total, leased: AtomicUsize::new(0) })
+        Arc::new(Budget {
+            total,
+            leased: AtomicUsize::new(0),
+        })
     }
 
     /// All bytes.
@@ -49,15 +52,22 @@ pub(crate) struct Lease {
 impl Lease {
     /// An empty lease.
     pub(crate) fn new(budget: &Arc<Budget>) -> Lease {
-        Lease { budget: Arc::clone(budget), bytes: 0 }
+        Lease {
+            budget: Arc::clone(budget),
+            bytes: 0,
+        }
     }
 
     /// Sets the lease to `bytes`.
     pub(crate) fn resize(&mut self, bytes: usize) {
         if bytes >= self.bytes {
-            self.budget.leased.fetch_add(bytes - self.bytes, Ordering::Relaxed);
+            self.budget
+                .leased
+                .fetch_add(bytes - self.bytes, Ordering::Relaxed);
         } else {
-            self.budget.leased.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
+            self.budget
+                .leased
+                .fetch_sub(self.bytes - bytes, Ordering::Relaxed);
         }
         self.bytes = bytes;
     }

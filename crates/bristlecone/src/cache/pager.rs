@@ -56,7 +56,10 @@ impl Pager {
 
     /// Hits and misses of the cache.
     pub(crate) fn hits_and_misses(&self) -> (u64, u64) {
-        (self.hits.load(Ordering::Relaxed), self.misses.load(Ordering::Relaxed))
+        (
+            self.hits.load(Ordering::Relaxed),
+            self.misses.load(Ordering::Relaxed),
+        )
     }
 
     /// The page that `child` names.

@@ -42,7 +42,11 @@ const SHARDED_BUDGET_BYTES: usize = 4 << 20;
 impl PageCache {
     /// An empty cache under `budget`.
     pub(crate) fn new(budget: &Arc<Budget>) -> PageCache {
-        let count = if budget.total() < SHARDED_BUDGET_BYTES { 1 } else { 16 };
+        let count = if budget.total() < SHARDED_BUDGET_BYTES {
+            1
+        } else {
+            16
+        };
         PageCache {
             shards: (0..count).map(|_| Mutex::default()).collect(),
             budget: Arc::clone(budget),
@@ -54,7 +58,9 @@ impl PageCache {
         // Pages take at least two units by default, so the low bit alone would leave every other shard empty.
         let mixed = id.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         let idx = int::saturating_index(mixed) % self.shards.len();
-        self.shards[idx].lock().unwrap_or_else(PoisonError::into_inner)
+        self.shards[idx]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The page written at `id` by session `birth`, if cached.
@@ -83,7 +89,12 @@ impl PageCache {
         }
         let idx = shard.frames.len();
         shard.places.insert(id.0, idx);
-        shard.frames.push(Frame { id, birth, page: Arc::clone(page), used: false });
+        shard.frames.push(Frame {
+            id,
+            birth,
+            page: Arc::clone(page),
+            used: false,
+        });
         shard.bytes += bytes;
     }
 

@@ -24,7 +24,10 @@ pub(crate) struct Header {
 impl Header {
     /// The header of a file whose slots both say `newest` and are both durable.
     pub(super) fn new(newest: Slot) -> Header {
-        Header { newest, unsettled: [None, None] }
+        Header {
+            newest,
+            unsettled: [None, None],
+        }
     }
 
     /// What the newest slot says.

@@ -75,7 +75,9 @@ impl Checkpoint {
     }
 
     fn write_side(&self) -> Result<&WriteSide> {
-        self.write.as_ref().ok_or(crate::error::StorageError::Unsupported)
+        self.write
+            .as_ref()
+            .ok_or(crate::error::StorageError::Unsupported)
     }
 
     fn header<'a>(&self, side: &'a WriteSide) -> MutexGuard<'a, Header> {
@@ -147,6 +149,12 @@ impl Checkpoint {
         // The commit is durable; a file that stays longer than needed is no reason to report it as failed.
         let _trimmed = side.space.trim(false);
         Ok(version)
+    }
+
+    /// What is wrong with the header slots, read from the disk while no flip runs.
+    pub(crate) fn damaged_slots(&self) -> Result<Vec<crate::error::Corruption>> {
+        let _header = self.write.as_ref().map(|side| self.header(side));
+        open::damaged_slots(self.disk())
     }
 
     /// Ends writing: trims the file and marks both slots clean, unless nothing was written or writing has stopped.

@@ -103,10 +103,30 @@ fn find_newest(disk: &Disk) -> Result<Found, DatabaseError> {
 fn read_slot(disk: &Disk, idx: usize) -> Result<Result<Slot, SlotError>, StorageError> {
     let mut block = vec![0; UNIT_BYTES];
     let offset = slot_offset(idx);
-    let present = disk.len()?.saturating_sub(offset).min(int::wide(UNIT_BYTES));
+    let present = disk
+        .len()?
+        .saturating_sub(offset)
+        .min(int::wide(UNIT_BYTES));
     // A file cut short in a slot is read as far as it goes; the checksum decides.
     disk.read(offset, &mut block[..int::saturating_index(present)])?;
     Ok(Slot::decode(&block))
+}
+
+/// What is wrong with each slot that is not intact.
+pub(super) fn damaged_slots(disk: &Disk) -> Result<Vec<Corruption>, StorageError> {
+    let mut damaged = Vec::new();
+    for idx in 0..2 {
+        let corruption = match read_slot(disk, idx)? {
+            Ok(_) => continue,
+            Err(SlotError::Damaged(corruption)) => corruption,
+            Err(SlotError::Foreign) => Corruption::new("header slot has no header"),
+            Err(SlotError::Version(version)) => {
+                Corruption::new("header slot has another format version").found(version)
+            }
+        };
+        damaged.push(corruption.page(int::wide(idx)).offset(slot_offset(idx)));
+    }
+    Ok(damaged)
 }
 
 /// Why a file without an intact slot is refused.
@@ -131,7 +151,9 @@ fn refusal(slots: &[Result<Slot, SlotError>; 2]) -> DatabaseError {
 fn prove_durable(disk: &Disk, found: &Found) -> Result<(), StorageError> {
     let older = 1 - found.newest;
     let newest = found.slots[found.newest].as_ref().map(Slot::encode);
-    let Ok(newest) = newest else { return Err(StorageError::Unsupported) };
+    let Ok(newest) = newest else {
+        return Err(StorageError::Unsupported);
+    };
     if let Ok(slot) = &found.slots[older] {
         disk.write_header(slot_offset(older), &slot.encode())?;
         let _older = disk.sync_all()?;
@@ -175,8 +197,15 @@ impl Checkpoint {
         let budget = Budget::new(options.cache_bytes);
         let page_bytes = int::index(slot.page_bytes);
         let pager = Arc::new(Pager::new(Arc::clone(&disk), budget, page_bytes));
-        let map = MapRoot { top: slot.map, height: slot.map_height };
-        let roots = Roots { names: slot.names, tables: slot.roots, next_table: slot.next_table };
+        let map = MapRoot {
+            top: slot.map,
+            height: slot.map_height,
+        };
+        let roots = Roots {
+            names: slot.names,
+            tables: slot.roots,
+            next_table: slot.next_table,
+        };
         let pin = Arc::new(VersionPin(slot.version));
         let write = match mode {
             OpenMode::ReadOnly => None,
@@ -187,18 +216,29 @@ impl Checkpoint {
                 if !is_clean(&found) {
                     prove_durable(&disk, &found)?;
                 }
-                let numbers = Numbers { next: slot.ceiling, ceiling: slot.ceiling };
+                let numbers = Numbers {
+                    next: slot.ceiling,
+                    ceiling: slot.ceiling,
+                };
                 let space = Space::new(&disk, durable, tree, numbers, &counters)?;
                 space.opened(&pin);
                 for idx in 0..2 {
                     space.slot_written(idx, slot.version);
                     space.slot_settled(idx);
                 }
-                Some(WriteSide { space, header: Mutex::new(Header::new(slot)) })
+                Some(WriteSide {
+                    space,
+                    header: Mutex::new(Header::new(slot)),
+                })
             }
         };
         let version = Arc::new(Version::new(pin, roots, map));
-        Ok(Checkpoint { pager, counters, write, current: Mutex::new(version) })
+        Ok(Checkpoint {
+            pager,
+            counters,
+            write,
+            current: Mutex::new(version),
+        })
     }
 }
 
@@ -209,7 +249,11 @@ fn check_length(disk: &Disk, slot: &Slot) -> Result<(), StorageError> {
         return Ok(());
     }
     let corruption = Corruption::new("file is cut short");
-    Err(corruption.offset(found).expected(expected).found(found).into())
+    Err(corruption
+        .offset(found)
+        .expected(expected)
+        .found(found)
+        .into())
 }
 
 fn check_map(durable: &UnitMap, slot: &Slot) -> Result<(), StorageError> {

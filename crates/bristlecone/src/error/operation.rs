@@ -1,5 +1,6 @@
 //! Errors of the operations above storage: opening, tables, transactions, commits, savepoints, maintenance, cursors.
 
+use crate::table::ReadTransaction;
 use std::error::Error as StdError;
 use std::fmt::{self, Display};
 use std::io;
@@ -70,6 +71,8 @@ pub enum TransactionError {
     Storage(StorageError),
     /// Another write transaction is active and waiting was not asked for.
     WouldBlock,
+    /// The read transaction, given back here, has tables that are still alive.
+    ReadTransactionStillInUse(Box<ReadTransaction>),
 }
 
 /// Error from committing a transaction.
@@ -207,6 +210,9 @@ impl Display for TransactionError {
             Self::Storage(error) => error.fmt(f),
             Self::WouldBlock => {
                 f.write_str("another write transaction is active; try again when it has ended")
+            }
+            Self::ReadTransactionStillInUse(_) => {
+                f.write_str("tables of the read transaction are still alive; drop them first")
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The superset error, for programs that want one type for everything.
 
+use crate::table::ReadTransaction;
 use std::error::Error as StdError;
 use std::fmt::{self, Display};
 use std::io;
@@ -73,6 +74,8 @@ pub enum Error {
     TableAlreadyOpen(String, &'static Location<'static>),
     /// See [`TransactionError::WouldBlock`].
     WouldBlock,
+    /// See [`TransactionError::ReadTransactionStillInUse`].
+    ReadTransactionStillInUse(Box<ReadTransaction>),
     /// See [`CommitError::TransactionPoisoned`].
     TransactionPoisoned,
     /// See [`SavepointError::InvalidSavepoint`].
@@ -119,6 +122,9 @@ impl Display for Error {
             Self::TransactionInProgress => DatabaseError::TransactionInProgress.fmt(f),
             Self::NotADatabase => DatabaseError::NotADatabase.fmt(f),
             Self::WouldBlock => TransactionError::WouldBlock.fmt(f),
+            Self::ReadTransactionStillInUse(_) => {
+                f.write_str("tables of the read transaction are still alive; drop them first")
+            }
             Self::TransactionPoisoned => CommitError::TransactionPoisoned.fmt(f),
             Self::UnorderedKey => CursorError::UnorderedKey.fmt(f),
             other => other.fmt_table_or_savepoint(f),
@@ -262,6 +268,9 @@ impl From<TransactionError> for Error {
     fn from(error: TransactionError) -> Self {
         match error {
             TransactionError::WouldBlock => Self::WouldBlock,
+            TransactionError::ReadTransactionStillInUse(txn) => {
+                Self::ReadTransactionStillInUse(txn)
+            }
             TransactionError::Storage(error) => error.into(),
         }
     }

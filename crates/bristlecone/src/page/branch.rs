@@ -58,9 +58,11 @@ impl BranchLayout {
         }
         let (separators, end) = Column::variable(content, count - 1, wide, ends, data, limit)?;
         if end != limit {
-            return Err(Corruption::new("branch content ends elsewhere than its header says")
-                .expected(limit)
-                .found(end));
+            return Err(
+                Corruption::new("branch content ends elsewhere than its header says")
+                    .expected(limit)
+                    .found(end),
+            );
         }
         for idx in 0..count {
             let at = children + idx * CHILD_BYTES;
@@ -72,7 +74,13 @@ impl BranchLayout {
                     .found(child.birth.0));
             }
         }
-        Ok(BranchLayout { count, level: header.level, prefix, children, separators })
+        Ok(BranchLayout {
+            count,
+            level: header.level,
+            prefix,
+            children,
+            separators,
+        })
     }
 }
 
@@ -175,7 +183,12 @@ pub(crate) struct BranchSize {
 impl BranchSize {
     /// The size of an empty branch; `truncate` as in [`super::leaf::LeafSize::new`].
     pub(crate) fn new(truncate: bool) -> BranchSize {
-        BranchSize { truncate, count: 0, prefix: 0, separator_bytes: 0 }
+        BranchSize {
+            truncate,
+            count: 0,
+            prefix: 0,
+            separator_bytes: 0,
+        }
     }
 
     /// Adds a child; `second` is the separator of the page's second child (its own if it is the second).
@@ -228,8 +241,15 @@ pub(crate) fn encode(
 ) -> Box<[u8]> {
     let (id, birth, units) = name;
     let page_bytes = int::index(units) * UNIT_BYTES;
-    assert!(size.page_bytes() <= page_bytes, "branch does not fit its page");
-    assert_eq!(size.count, entries.len(), "branch size was computed for other entries");
+    assert!(
+        size.page_bytes() <= page_bytes,
+        "branch does not fit its page"
+    );
+    assert_eq!(
+        size.count,
+        entries.len(),
+        "branch size was computed for other entries"
+    );
     let wide = size.is_wide();
     let mut out = Vec::with_capacity(page_bytes);
     out.resize(HEADER_BYTES, 0);
@@ -239,11 +259,18 @@ pub(crate) fn encode(
         out.extend_from_slice(&second.separator[..size.prefix]);
     }
     for entry in entries {
-        assert!(entry.child.birth <= birth, "a child is not younger than its parent");
+        assert!(
+            entry.child.birth <= birth,
+            "a child is not younger than its parent"
+        );
         entry.child.encode(&mut out);
     }
     let separators = || entries.iter().skip(1).map(|entry| &entry.separator);
-    column::encode_ends(separators().map(|sep| sep.len() - size.prefix), wide, &mut out);
+    column::encode_ends(
+        separators().map(|sep| sep.len() - size.prefix),
+        wide,
+        &mut out,
+    );
     for separator in separators() {
         out.extend_from_slice(&separator[size.prefix..]);
     }

@@ -34,11 +34,18 @@ impl Column {
         data: usize,
         limit: usize,
     ) -> Result<(Column, usize), Corruption> {
-        let end = count.checked_mul(width).and_then(|len| len.checked_add(data));
+        let end = count
+            .checked_mul(width)
+            .and_then(|len| len.checked_add(data));
         match end {
-            Some(end) if end <= limit => {
-                Ok((Column { count, data, width: Width::Fixed(width) }, end))
-            }
+            Some(end) if end <= limit => Ok((
+                Column {
+                    count,
+                    data,
+                    width: Width::Fixed(width),
+                },
+                end,
+            )),
             _ => Err(Corruption::new("fixed-width column runs past the page")),
         }
     }
@@ -52,13 +59,21 @@ impl Column {
         data: usize,
         limit: usize,
     ) -> Result<(Column, usize), Corruption> {
-        let width = if wide { Width::Wide { ends } } else { Width::Narrow { ends } };
+        let width = if wide {
+            Width::Wide { ends }
+        } else {
+            Width::Narrow { ends }
+        };
         let column = Column { count, data, width };
         let mut previous = 0;
         for idx in 0..count {
-            let end = column.end(page, idx).ok_or_else(|| Corruption::new("column offsets run past the page"))?;
+            let end = column
+                .end(page, idx)
+                .ok_or_else(|| Corruption::new("column offsets run past the page"))?;
             if end < previous {
-                return Err(Corruption::new("column offsets do not ascend").expected(previous).found(end));
+                return Err(Corruption::new("column offsets do not ascend")
+                    .expected(previous)
+                    .found(end));
             }
             previous = end;
         }
@@ -90,7 +105,11 @@ impl Column {
                 start..start + width
             }
             _ => {
-                let start = if idx == 0 { 0 } else { self.end(page, idx - 1).unwrap_or(0) };
+                let start = if idx == 0 {
+                    0
+                } else {
+                    self.end(page, idx - 1).unwrap_or(0)
+                };
                 let end = self.end(page, idx).unwrap_or(start);
                 self.data + start..self.data + end
             }

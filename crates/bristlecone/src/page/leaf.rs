@@ -87,12 +87,27 @@ impl LeafLayout {
         let keys_fixed = header.flags & KEYS_FIXED != 0;
         let values_fixed = header.flags & VALUES_FIXED != 0;
 
-        let mut sections = Sections { at: LEAF_HEADER_BYTES, limit };
+        let mut sections = Sections {
+            at: LEAF_HEADER_BYTES,
+            limit,
+        };
         sections.take(prefix)?;
-        let kinds = if header.flags & KINDS != 0 { Some(sections.take(count)?) } else { None };
+        let kinds = if header.flags & KINDS != 0 {
+            Some(sections.take(count)?)
+        } else {
+            None
+        };
         let ends = count.saturating_mul(Column::end_bytes(wide));
-        let key_ends = if keys_fixed { None } else { Some(sections.take(ends)?) };
-        let value_ends = if values_fixed { None } else { Some(sections.take(ends)?) };
+        let key_ends = if keys_fixed {
+            None
+        } else {
+            Some(sections.take(ends)?)
+        };
+        let value_ends = if values_fixed {
+            None
+        } else {
+            Some(sections.take(ends)?)
+        };
         let (keys, keys_end) = match key_ends {
             None => Column::fixed(count, key_width, sections.at, limit)?,
             Some(ends) => Column::variable(content, count, wide, ends, sections.at, limit)?,
@@ -102,17 +117,27 @@ impl LeafLayout {
             Some(ends) => Column::variable(content, count, wide, ends, keys_end, limit)?,
         };
         if values_end != limit {
-            return Err(Corruption::new("leaf content ends elsewhere than its header says")
-                .expected(limit)
-                .found(values_end));
+            return Err(
+                Corruption::new("leaf content ends elsewhere than its header says")
+                    .expected(limit)
+                    .found(values_end),
+            );
         }
-        let layout = LeafLayout { count, prefix, kinds, keys, values };
+        let layout = LeafLayout {
+            count,
+            prefix,
+            kinds,
+            keys,
+            values,
+        };
         layout.check_kinds(content)?;
         Ok(layout)
     }
 
     fn check_kinds(&self, content: &[u8]) -> Result<(), Corruption> {
-        let Some(kinds) = self.kinds else { return Ok(()) };
+        let Some(kinds) = self.kinds else {
+            return Ok(());
+        };
         for idx in 0..self.count {
             let value = &content[self.values.range(content, idx)];
             let sound = match content[kinds + idx] {
@@ -122,7 +147,9 @@ impl LeafLayout {
                 _ => false,
             };
             if !sound {
-                return Err(Corruption::new("row of an unknown or malformed kind in a leaf").found(idx));
+                return Err(
+                    Corruption::new("row of an unknown or malformed kind in a leaf").found(idx),
+                );
             }
         }
         Ok(())
@@ -236,7 +263,10 @@ impl<'a> Leaf<'a> {
 }
 
 /// Binary search over `count` positions by their order relative to the target.
-pub(crate) fn bisect(count: usize, mut order: impl FnMut(usize) -> Ordering) -> Result<usize, usize> {
+pub(crate) fn bisect(
+    count: usize,
+    mut order: impl FnMut(usize) -> Ordering,
+) -> Result<usize, usize> {
     let (mut low, mut high) = (0, count);
     while low < high {
         let mid = low + (high - low) / 2;
@@ -355,8 +385,15 @@ pub(crate) fn encode(
     units: u32,
 ) -> Box<[u8]> {
     let page_bytes = int::index(units) * UNIT_BYTES;
-    assert!(size.page_bytes() <= page_bytes, "leaf does not fit its page");
-    assert_eq!(size.count, rows.len(), "leaf size was computed for other rows");
+    assert!(
+        size.page_bytes() <= page_bytes,
+        "leaf does not fit its page"
+    );
+    assert_eq!(
+        size.count,
+        rows.len(),
+        "leaf size was computed for other rows"
+    );
     let wide = size.is_wide();
     let mut out = Vec::with_capacity(page_bytes);
     out.resize(HEADER_BYTES, 0);
@@ -372,7 +409,11 @@ pub(crate) fn encode(
         out.extend(rows.iter().map(|row| row.kind.code()));
     }
     if size.key_width.is_none() {
-        column::encode_ends(rows.iter().map(|row| row.key.len() - size.prefix), wide, &mut out);
+        column::encode_ends(
+            rows.iter().map(|row| row.key.len() - size.prefix),
+            wide,
+            &mut out,
+        );
     }
     if size.value_width.is_none() {
         column::encode_ends(rows.iter().map(|row| row.value.len()), wide, &mut out);
@@ -387,9 +428,15 @@ pub(crate) fn encode(
     debug_assert_eq!(out.len(), size.body_end(), "leaf size mismatch");
     let header = PageHeader {
         kind: PageKind::Leaf,
-        flags: if size.key_width.is_some() { KEYS_FIXED } else { 0 }
-            | if size.value_width.is_some() { VALUES_FIXED } else { 0 }
-            | if wide { WIDE } else { 0 }
+        flags: if size.key_width.is_some() {
+            KEYS_FIXED
+        } else {
+            0
+        } | if size.value_width.is_some() {
+            VALUES_FIXED
+        } else {
+            0
+        } | if wide { WIDE } else { 0 }
             | if size.kinds { KINDS } else { 0 },
         level: 0,
         count: int::narrow(rows.len()),

@@ -54,7 +54,10 @@ pub(crate) fn encode_leaf(words: &[u64], at: MapRef) -> Box<[u8]> {
     for word in words {
         page.extend_from_slice(&word.to_le_bytes());
     }
-    assert!(page.len() <= HEADER_BYTES + MAP_BITMAP_BYTES, "map leaf overflow");
+    assert!(
+        page.len() <= HEADER_BYTES + MAP_BITMAP_BYTES,
+        "map leaf overflow"
+    );
     page.resize(HEADER_BYTES + MAP_BITMAP_BYTES, 0);
     finish(page, PageKind::MapLeaf, 0, 0, at)
 }
@@ -98,13 +101,17 @@ pub(crate) fn decode_index(
     (0..count)
         .map(|idx| {
             let entry = HEADER_BYTES + idx * ENTRY_BYTES;
-            let malformed = || Corruption::new("malformed index page of the space map").page(at.id.0);
+            let malformed =
+                || Corruption::new("malformed index page of the space map").page(at.id.0);
             let id = int::read_u48(page, entry).ok_or_else(malformed)?;
             let birth = int::read_u48(page, entry + 6).ok_or_else(malformed)?;
             if birth > at.birth.0 {
                 return Err(malformed());
             }
-            Ok((id != 0).then_some(MapRef { id: PageId(id), birth: Number(birth) }))
+            Ok((id != 0).then_some(MapRef {
+                id: PageId(id),
+                birth: Number(birth),
+            }))
         })
         .collect()
 }

@@ -248,7 +248,9 @@ impl Page {
 
     #[cold]
     fn misplaced(&self, expected: &'static str, found: &'static str) -> Corruption {
-        let corruption = Corruption::new("page of the wrong level in a tree").expected(expected).found(found);
+        let corruption = Corruption::new("page of the wrong level in a tree")
+            .expected(expected)
+            .found(found);
         match int::read_u64(&self.bytes, header::ID_AT) {
             Some(id) => corruption.page(id),
             None => corruption,

@@ -58,17 +58,21 @@ pub(crate) fn open(
             .found(header.id.0));
     }
     if header.birth != birth {
-        return Err(Corruption::new("page is another write than its parent names")
-            .page(id.0)
-            .offset(id.offset())
-            .expected(birth.0)
-            .found(header.birth.0));
+        return Err(
+            Corruption::new("page is another write than its parent names")
+                .page(id.0)
+                .offset(id.offset())
+                .expected(birth.0)
+                .found(header.birth.0),
+        );
     }
     if header.units != units {
-        return Err(Corruption::new("page has another size than its parent names")
-            .page(id.0)
-            .expected(units)
-            .found(header.units));
+        return Err(
+            Corruption::new("page has another size than its parent names")
+                .page(id.0)
+                .expected(units)
+                .found(header.units),
+        );
     }
     Ok(header)
 }

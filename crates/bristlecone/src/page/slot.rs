@@ -148,7 +148,9 @@ impl Slot {
             return Err(malformed("header slot has unknown feature bits").found(u32_at(FLAGS_AT)));
         }
         if block[LOG_AT..].iter().any(|&byte| byte != 0) {
-            return Err(malformed("header slot names a log, which this format version has not"));
+            return Err(malformed(
+                "header slot names a log, which this format version has not",
+            ));
         }
         let mut database_id = [0; 16];
         database_id.copy_from_slice(&block[ID_AT..ID_AT + 16]);
@@ -163,8 +165,10 @@ impl Slot {
             next_table: u64_at(NEXT_TABLE_AT),
             names: Root::decode(&block[NAMES_AT..NAMES_AT + ROOT_BYTES])?,
             roots: Root::decode(&block[ROOTS_AT..ROOTS_AT + ROOT_BYTES])?,
-            map: (map_id != 0)
-                .then(|| MapRef { id: PageId(map_id), birth: Number(u64_at(MAP_AT + 8)) }),
+            map: (map_id != 0).then(|| MapRef {
+                id: PageId(map_id),
+                birth: Number(u64_at(MAP_AT + 8)),
+            }),
             map_height: block[MAP_AT + 16],
             base_seq: u64_at(BASE_SEQ_AT),
             clean: u32_at(FLAGS_AT) & CLEAN != 0,

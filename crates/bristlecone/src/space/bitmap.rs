@@ -19,19 +19,25 @@ impl UnitMap {
 
     /// A set from its words.
     pub(crate) fn from_words(words: Vec<u64>) -> UnitMap {
-        UnitMap { words, hints: [0; HINTS] }
+        UnitMap {
+            words,
+            hints: [0; HINTS],
+        }
     }
 
     /// Whether `unit` is in the set.
     pub(crate) fn contains(&self, unit: u64) -> bool {
-        let word = usize::try_from(unit / 64).ok().and_then(|idx| self.words.get(idx));
+        let word = usize::try_from(unit / 64)
+            .ok()
+            .and_then(|idx| self.words.get(idx));
         word.is_some_and(|word| word >> (unit % 64) & 1 == 1)
     }
 
     /// Calls `edit` with each word of the run and the mask of the run's bits in it.
     fn for_each_word(&mut self, start: u64, count: u64, mut edit: impl FnMut(&mut u64, u64)) {
         let end = start + count;
-        let needed = usize::try_from(end.div_ceil(64)).expect("units of a file fit the address space");
+        let needed =
+            usize::try_from(end.div_ceil(64)).expect("units of a file fit the address space");
         if self.words.len() < needed {
             self.words.resize(needed, 0);
         }
@@ -39,7 +45,11 @@ impl UnitMap {
         while at < end {
             let bit = at % 64;
             let len = (64 - bit).min(end - at);
-            let mask = if len == 64 { u64::MAX } else { ((1 << len) - 1) << bit };
+            let mask = if len == 64 {
+                u64::MAX
+            } else {
+                ((1 << len) - 1) << bit
+            };
             let idx = usize::try_from(at / 64).expect("checked above");
             edit(&mut self.words[idx], mask);
             at += len;
@@ -72,7 +82,9 @@ impl UnitMap {
 
     /// Whether all units of a run are in the set.
     pub(crate) fn contains_all(&self, start: u64, count: u64) -> bool {
-        let Some(end) = start.checked_add(count) else { return false };
+        let Some(end) = start.checked_add(count) else {
+            return false;
+        };
         // Bounded by the words, so that a run named by a damaged page cannot keep this busy.
         if end > self.words.len() as u64 * 64 {
             return false;
@@ -82,7 +94,9 @@ impl UnitMap {
 
     /// Lowest start of `count` absent units; everything past the words is absent.
     pub(crate) fn find_absent(&mut self, count: u64) -> u64 {
-        let size = usize::try_from(count.max(1)).unwrap_or(usize::MAX).min(HINTS);
+        let size = usize::try_from(count.max(1))
+            .unwrap_or(usize::MAX)
+            .min(HINTS);
         let start = self.scan(self.hints[size - 1], count);
         // Exact for a size with a hint of its own. For larger runs the shared hint only says where the first run of
         // HINTS units may start, which a search for more does not find out.
@@ -96,7 +110,9 @@ impl UnitMap {
         let mut run_start = from;
         let mut at = from;
         loop {
-            let Some(&word) = usize::try_from(at / 64).ok().and_then(|idx| self.words.get(idx))
+            let Some(&word) = usize::try_from(at / 64)
+                .ok()
+                .and_then(|idx| self.words.get(idx))
             else {
                 return run_start;
             };
@@ -117,12 +133,17 @@ impl UnitMap {
     /// One past the highest unit in the set.
     pub(crate) fn end(&self) -> u64 {
         let highest = self.words.iter().rposition(|&word| word != 0);
-        highest.map_or(0, |idx| idx as u64 * 64 + 64 - u64::from(self.words[idx].leading_zeros()))
+        highest.map_or(0, |idx| {
+            idx as u64 * 64 + 64 - u64::from(self.words[idx].leading_zeros())
+        })
     }
 
     /// Units in the set.
     pub(crate) fn count(&self) -> u64 {
-        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+        self.words
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum()
     }
 
     /// The units in which two sets differ, lowest first, at most `limit` of them.

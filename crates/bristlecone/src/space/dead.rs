@@ -45,7 +45,10 @@ pub(crate) struct LiveVersions {
 impl LiveVersions {
     /// Registers a version that was published or opened.
     pub(crate) fn register(&mut self, pin: &Arc<VersionPin>) {
-        let live = Live { pin: Arc::downgrade(pin), dead: BTreeMap::new() };
+        let live = Live {
+            pin: Arc::downgrade(pin),
+            dead: BTreeMap::new(),
+        };
         self.versions.insert(pin.0, live);
     }
 
@@ -68,11 +71,17 @@ impl LiveVersions {
         let mut lists: BTreeMap<(Number, Number), Vec<Freed>> = BTreeMap::new();
         let mut unreached = Vec::new();
         for page in freed {
-            let mut reaching = self.versions.range(page.birth..death).map(|(number, _)| *number);
+            let mut reaching = self
+                .versions
+                .range(page.birth..death)
+                .map(|(number, _)| *number);
             match (reaching.next(), reaching.next_back()) {
                 (None, _) => unreached.push(page),
                 (Some(oldest), newest) => {
-                    lists.entry((newest.unwrap_or(oldest), oldest)).or_default().push(page);
+                    lists
+                        .entry((newest.unwrap_or(oldest), oldest))
+                        .or_default()
+                        .push(page);
                 }
             }
         }
@@ -92,7 +101,11 @@ impl LiveVersions {
             .filter(|(number, live)| live.pin.strong_count() == 0 && !self.is_in_slot(**number))
             .map(|(number, _)| *number)
             .collect();
-        departed.into_iter().flat_map(|number| self.depart(number)).flatten().collect()
+        departed
+            .into_iter()
+            .flat_map(|number| self.depart(number))
+            .flatten()
+            .collect()
     }
 
     fn is_in_slot(&self, number: Number) -> bool {
@@ -100,7 +113,9 @@ impl LiveVersions {
     }
 
     fn depart(&mut self, number: Number) -> Sublist {
-        let Some(live) = self.versions.remove(&number) else { return Vec::new() };
+        let Some(live) = self.versions.remove(&number) else {
+            return Vec::new();
+        };
         let mut free = Vec::new();
         for (oldest, mut list) in live.dead {
             match self.versions.range_mut(..number).next_back() {
@@ -128,11 +143,10 @@ impl LiveVersions {
 
     /// Everything freed but still reached.
     pub(crate) fn lists(&self) -> impl Iterator<Item = &Freed> {
-        self.versions.values().flat_map(|live| live.dead.values()).flatten().flatten()
-    }
-
-    /// Live versions, slots included.
-    pub(crate) fn count(&self) -> usize {
-        self.versions.len()
+        self.versions
+            .values()
+            .flat_map(|live| live.dead.values())
+            .flatten()
+            .flatten()
     }
 }

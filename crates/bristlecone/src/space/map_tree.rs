@@ -43,11 +43,6 @@ pub(crate) struct MapTree {
 }
 
 impl MapTree {
-    /// The map of a file in which nothing is reachable.
-    pub(crate) fn empty() -> MapTree {
-        MapTree { levels: vec![vec![None]], dirty: BTreeSet::new(), moved: BTreeSet::new() }
-    }
-
     /// The top page.
     pub(crate) fn root(&self) -> MapRoot {
         let height = self.levels.len() - 1;
@@ -98,7 +93,8 @@ impl MapTree {
                 self.levels[level + 1].resize(above, None);
                 // An index page that did not exist is written through any leaf below it.
                 for idx in first_missing..above {
-                    self.dirty.insert(idx * MAP_FANOUT.pow(u32::try_from(level + 1).unwrap_or(0)));
+                    self.dirty
+                        .insert(idx * MAP_FANOUT.pow(u32::try_from(level + 1).unwrap_or(0)));
                 }
             }
             level += 1;
@@ -106,7 +102,12 @@ impl MapTree {
     }
 
     /// Gives a page its fresh unit; returns the old one.
-    pub(crate) fn relocate(&mut self, place: MapPlace, id: PageId, birth: Number) -> Option<MapRef> {
+    pub(crate) fn relocate(
+        &mut self,
+        place: MapPlace,
+        id: PageId,
+        birth: Number,
+    ) -> Option<MapRef> {
         self.moved.insert(place);
         self.levels[place.0][place.1].replace(MapRef { id, birth })
     }
@@ -170,7 +171,9 @@ pub(crate) fn load_map(pager: &Pager, root: MapRoot) -> Result<(UnitMap, MapTree
             below.extend(children);
             if below.len() as u64 > file_units + MAP_FANOUT as u64 {
                 // Each map page takes a unit, so more of them than units means that they name each other.
-                return Err(Corruption::new("space map has more pages than the file has units").into());
+                return Err(
+                    Corruption::new("space map has more pages than the file has units").into(),
+                );
             }
         }
         levels.push(below);
@@ -187,7 +190,11 @@ pub(crate) fn load_map(pager: &Pager, root: MapRoot) -> Result<(UnitMap, MapTree
         words.resize(idx * LEAF_WORDS, 0);
         words.extend(map::decode_leaf(&page, *at)?);
     }
-    let tree = MapTree { levels, dirty: BTreeSet::new(), moved: BTreeSet::new() };
+    let tree = MapTree {
+        levels,
+        dirty: BTreeSet::new(),
+        moved: BTreeSet::new(),
+    };
     Ok((UnitMap::from_words(words), tree))
 }
 

@@ -25,8 +25,8 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bitmap::UnitMap;
 pub(crate) use dead::VersionPin;
 pub(crate) use map_tree::{MapRoot, load_map};
 pub(crate) use session::Session;
-pub(crate) use state::{Numbers, Settled, Space};
-pub(crate) use bitmap::UnitMap;
+pub(crate) use state::{HEADER_UNITS, Numbers, Space};

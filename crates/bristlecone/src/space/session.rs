@@ -86,11 +86,6 @@ impl Session {
         self.space.put_back(id, units);
     }
 
-    /// Whether the session has drawn or freed anything.
-    pub(crate) fn is_untouched(&self) -> bool {
-        self.born.is_empty() && self.freed.is_empty()
-    }
-
     /// Units drawn, by first unit.
     pub(super) fn born(&self) -> &BTreeMap<u64, u32> {
         &self.born

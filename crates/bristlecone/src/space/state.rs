@@ -164,10 +164,14 @@ impl Space {
         let ahead = (current / 8).clamp(GROWTH_UNITS_MIN, GROWTH_UNITS_MAX);
         let unit = int::wide(UNIT_BYTES);
         let target = needed.max(current + ahead);
-        match self.disk.allocate(current * unit, (target - current) * unit) {
+        match self
+            .disk
+            .allocate(current * unit, (target - current) * unit)
+        {
             Ok(()) => Ok(target),
             Err(error) if error.is_disk_full() && target > needed => {
-                self.disk.allocate(current * unit, (needed - current) * unit)?;
+                self.disk
+                    .allocate(current * unit, (needed - current) * unit)?;
                 Ok(needed)
             }
             Err(error) => Err(error),
@@ -226,14 +230,19 @@ impl Space {
         for write in state.map.encode(&state.durable) {
             self.disk.write(write.id.offset(), &write.bytes)?;
         }
-        Ok(Settled { map: state.map.root(), units: state.durable.end().max(HEADER_UNITS) })
+        Ok(Settled {
+            map: state.map.root(),
+            units: state.durable.end().max(HEADER_UNITS),
+        })
     }
 
     /// Moves every dirty map page to a fresh unit; the move itself may dirty further ones, each once.
     fn rewrite_map(&self, session: &mut Session, applied: &mut usize) -> Result {
         loop {
             let end = self.state().durable.end();
-            let Some(place) = self.state().map.next_dirty(end) else { return Ok(()) };
+            let Some(place) = self.state().map.next_dirty(end) else {
+                return Ok(());
+            };
             let id = self.draw(1)?;
             session.record_born(id, 1);
             let mut state = self.state();
@@ -243,7 +252,11 @@ impl Space {
             if let Some(old) = map.relocate(place, id, session.number()) {
                 durable.remove(old.id.0, 1);
                 map.touch(old.id.0, 1);
-                session.record_freed(Freed { id: old.id, units: 1, birth: old.birth });
+                session.record_freed(Freed {
+                    id: old.id,
+                    units: 1,
+                    birth: old.birth,
+                });
                 *applied += 1;
             }
         }
@@ -307,7 +320,11 @@ impl Space {
     pub(crate) fn trim(&self, all: bool) -> Result {
         let mut state = self.state();
         let end = state.used.end();
-        let slack = if all { 0 } else { (end / 8).clamp(GROWTH_UNITS_MIN, GROWTH_UNITS_MAX) };
+        let slack = if all {
+            0
+        } else {
+            (end / 8).clamp(GROWTH_UNITS_MIN, GROWTH_UNITS_MAX)
+        };
         if state.file_units > end + 2 * slack {
             self.disk.truncate((end + slack) * int::wide(UNIT_BYTES))?;
             state.file_units = end + slack;
@@ -321,11 +338,10 @@ impl Space {
         Usage {
             reachable: state.durable.count() + HEADER_UNITS,
             pending: state.live.pending_units(),
-            file: state.file_units,
-            live_versions: state.live.count(),
         }
     }
 
+    #[cfg(feature = "invariants")]
     /// Fails unless used = durable + pending + drawn, each unit once (space invariants 2 and 4).
     pub(crate) fn check_accounts(&self) -> Result {
         let state = self.state();
@@ -333,16 +349,18 @@ impl Space {
         sum.insert(0, HEADER_UNITS);
         for page in state.live.lists() {
             if !sum.insert(page.id.0, u64::from(page.units)) {
-                return Err(Corruption::new("unit is pending twice, or pending and reachable")
-                    .page(page.id.0)
-                    .into());
+                return Err(
+                    Corruption::new("unit is pending twice, or pending and reachable")
+                        .page(page.id.0)
+                        .into(),
+                );
             }
         }
         match sum.difference(&state.used, 1).first() {
             None => Ok(()),
-            Some(&unit) => {
-                Err(Corruption::new("unit is lost or used without an owner").page(unit).into())
-            }
+            Some(&unit) => Err(Corruption::new("unit is lost or used without an owner")
+                .page(unit)
+                .into()),
         }
     }
 }
@@ -354,8 +372,4 @@ pub(crate) struct Usage {
     pub(crate) reachable: u64,
     /// Freed, but still reached by an older live version.
     pub(crate) pending: u64,
-    /// All units of the file.
-    pub(crate) file: u64,
-    /// Live versions.
-    pub(crate) live_versions: usize,
 }

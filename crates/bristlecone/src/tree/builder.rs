@@ -13,8 +13,8 @@ use super::order::KeyCompare;
 use super::window::{BranchWindow, LeafWindow};
 use super::writer::PageWriter;
 use crate::error::{Corruption, Result};
-use crate::page::leaf::{LEAF_HEADER_BYTES, Stored, ValueKind};
 use crate::page::branch::Entry;
+use crate::page::leaf::{LEAF_HEADER_BYTES, Stored, ValueKind};
 use crate::page::{Root, seal};
 
 /// Untouched neighbours that a window takes in at most: six pages' rows spread over seven fill them to 85.7 %.
@@ -147,7 +147,10 @@ impl<'w, 's> Builder<'w, 's> {
     }
 
     fn cut_leaves_front(&mut self) -> Result {
-        let mut pages = self.leaves.cut(self.page_bytes, usize::MAX, &self.compare).pages;
+        let mut pages = self
+            .leaves
+            .cut(self.page_bytes, usize::MAX, &self.compare)
+            .pages;
         let emit = pages.len().saturating_sub(WINDOW_PAGES_KEPT);
         pages.truncate(emit);
         self.emit_leaves(&pages)
@@ -172,23 +175,26 @@ impl<'w, 's> Builder<'w, 's> {
 
     fn emit_leaves(&mut self, pages: &[usize]) -> Result {
         let truncate = self.compare.is_memcmp();
-        let mut start = 0;
+        let mut start = 0_usize;
         for &count in pages {
             let separator = match start.checked_sub(1) {
                 None => std::mem::take(&mut self.leaves.lower),
-                Some(last) => {
-                    self.compare.separator(self.leaves.row(last).key, self.leaves.row(start).key)
-                }
+                Some(last) => self
+                    .compare
+                    .separator(self.leaves.row(last).key, self.leaves.row(start).key),
             };
             let size = self.leaves.size_of(start..start + count, truncate);
-            let rows: Vec<_> = (start..start + count).map(|idx| self.leaves.row(idx)).collect();
+            let rows: Vec<_> = (start..start + count)
+                .map(|idx| self.leaves.row(idx))
+                .collect();
             let child = self.writer.write_leaf(&rows, &size)?;
             start += count;
             self.place(0, Entry { separator, child })?;
         }
         if start > 0 && start < self.leaves.len() {
-            self.leaves.lower =
-                self.compare.separator(self.leaves.row(start - 1).key, self.leaves.row(start).key);
+            self.leaves.lower = self
+                .compare
+                .separator(self.leaves.row(start - 1).key, self.leaves.row(start).key);
         }
         self.leaves.drop_front(start);
         self.leaves.emitted += pages.len();
@@ -196,7 +202,9 @@ impl<'w, 's> Builder<'w, 's> {
     }
 
     fn cut_branch_front(&mut self, idx: usize) -> Result {
-        let mut pages = self.branches[idx].cut(self.page_bytes, usize::MAX, &self.compare).pages;
+        let mut pages = self.branches[idx]
+            .cut(self.page_bytes, usize::MAX, &self.compare)
+            .pages;
         let emit = pages.len().saturating_sub(WINDOW_PAGES_KEPT);
         pages.truncate(emit);
         self.emit_branches(idx, &pages)
@@ -226,7 +234,13 @@ impl<'w, 's> Builder<'w, 's> {
             let size = BranchWindow::size_of(&entries, truncate);
             let child = self.writer.write_branch(&entries, &size, level)?;
             let separator = entries.into_iter().next().map(|entry| entry.separator);
-            self.place(level, Entry { separator: separator.unwrap_or_default(), child })?;
+            self.place(
+                level,
+                Entry {
+                    separator: separator.unwrap_or_default(),
+                    child,
+                },
+            )?;
         }
         self.branches[idx].emitted += pages.len();
         Ok(())
@@ -247,11 +261,21 @@ impl<'w, 's> Builder<'w, 's> {
         self.close_leaves()?;
         let mut idx = 0;
         loop {
-            let above_empty = self.branches.iter().skip(idx + 1).all(|window| window.entries.is_empty());
-            let Some(window) = self.branches.get(idx) else { return Ok(None) };
+            let above_empty = self
+                .branches
+                .iter()
+                .skip(idx + 1)
+                .all(|window| window.entries.is_empty());
+            let Some(window) = self.branches.get(idx) else {
+                return Ok(None);
+            };
             if above_empty && window.entries.len() <= 1 {
-                let height = u8::try_from(idx + 1).map_err(|_| Corruption::new("tree is too high"))?;
-                return Ok(window.entries.first().map(|entry| Root { child: entry.child, height }));
+                let height =
+                    u8::try_from(idx + 1).map_err(|_| Corruption::new("tree is too high"))?;
+                return Ok(window.entries.first().map(|entry| Root {
+                    child: entry.child,
+                    height,
+                }));
             }
             self.fill_branch_from_left(idx)?;
             self.close_branch(idx)?;
@@ -262,13 +286,20 @@ impl<'w, 's> Builder<'w, 's> {
     /// At the right edge there is no neighbour to absorb, so a poor window takes back what stands to its left.
     fn fill_leaves_from_left(&mut self) -> Result {
         while self.leaves.len() > 0 && self.leaves.absorbed < ABSORB_MAX {
-            if self.leaves.cut(self.page_bytes, usize::MAX, &self.compare).is_rich(self.page_bytes) {
+            if self
+                .leaves
+                .cut(self.page_bytes, usize::MAX, &self.compare)
+                .is_rich(self.page_bytes)
+            {
                 break;
             }
-            let Some(entry) = self.take_last(0)? else { break };
+            let Some(entry) = self.take_last(0)? else {
+                break;
+            };
             let page = self.writer.pager().page(&entry.child)?;
             let leaf = page.leaf()?;
-            let mut front = LeafWindow { lower: entry.separator, ..LeafWindow::default() };
+            let mut front = LeafWindow::default();
+            front.lower = entry.separator;
             for row in 0..leaf.count() {
                 let (range, kind) = leaf.value_range(row);
                 front.push_with(|out| leaf.append_key(row, out), &page.bytes()[range], kind);
@@ -291,7 +322,9 @@ impl<'w, 's> Builder<'w, 's> {
             if rich || window.absorbed >= ABSORB_MAX {
                 return Ok(());
             }
-            let Some(entry) = self.take_last(idx + 1)? else { return Ok(()) };
+            let Some(entry) = self.take_last(idx + 1)? else {
+                return Ok(());
+            };
             let mut entries = self.open_branch(&entry)?;
             let window = &mut self.branches[idx];
             entries.append(&mut window.entries);
@@ -309,7 +342,9 @@ impl<'w, 's> Builder<'w, 's> {
         if let Some(entry) = self.branches[idx].entries.pop() {
             return Ok(Some(entry));
         }
-        let Some(parent) = self.take_last(idx + 1)? else { return Ok(None) };
+        let Some(parent) = self.take_last(idx + 1)? else {
+            return Ok(None);
+        };
         self.branches[idx].entries = self.open_branch(&parent)?;
         self.branches[idx].taken += 1;
         Ok(self.branches[idx].entries.pop())
@@ -325,7 +360,10 @@ impl<'w, 's> Builder<'w, 's> {
                     None => entry.separator.clone(),
                     Some(before) => branch.separator(before),
                 };
-                Ok(Entry { separator, child: branch.child(idx)? })
+                Ok(Entry {
+                    separator,
+                    child: branch.child(idx)?,
+                })
             })
             .collect::<Result<_>>()?;
         self.writer.free(&entry.child);

@@ -39,7 +39,13 @@ enum Edge {
 impl TreeCursor {
     /// A cursor that stands nowhere until it seeks.
     pub(crate) fn new(pager: &Arc<Pager>, root: Option<Root>, compare: KeyCompare) -> TreeCursor {
-        TreeCursor { pager: Arc::clone(pager), compare, root, path: Vec::new(), leaf: None }
+        TreeCursor {
+            pager: Arc::clone(pager),
+            compare,
+            root,
+            path: Vec::new(),
+            leaf: None,
+        }
     }
 
     /// The leaf and row the cursor stands on.
@@ -49,7 +55,9 @@ impl TreeCursor {
 
     /// Copies the current key into `out`; returns whether there is one.
     pub(crate) fn key_into(&self, out: &mut Vec<u8>) -> Result<bool> {
-        let Some(step) = &self.leaf else { return Ok(false) };
+        let Some(step) = &self.leaf else {
+            return Ok(false);
+        };
         step.page.leaf()?.key_into(step.idx, out);
         Ok(true)
     }
@@ -68,7 +76,9 @@ impl TreeCursor {
             Bound::Unbounded => return self.enter_root(Edge::First),
             Bound::Included(key) | Bound::Excluded(key) => key,
         };
-        let Some(page) = self.descend(target)? else { return Ok(()) };
+        let Some(page) = self.descend(target)? else {
+            return Ok(());
+        };
         let leaf = page.leaf()?;
         let idx = match leaf.search(target, &self.compare) {
             Ok(idx) if matches!(bound, Bound::Excluded(_)) => idx + 1,
@@ -85,7 +95,9 @@ impl TreeCursor {
             Bound::Unbounded => return self.enter_root(Edge::Last),
             Bound::Included(key) | Bound::Excluded(key) => key,
         };
-        let Some(page) = self.descend(target)? else { return Ok(()) };
+        let Some(page) = self.descend(target)? else {
+            return Ok(());
+        };
         let after = match page.leaf()?.search(target, &self.compare) {
             Ok(idx) if matches!(bound, Bound::Included(_)) => idx + 1,
             Ok(idx) | Err(idx) => idx,
@@ -101,14 +113,22 @@ impl TreeCursor {
 
     /// Steps to the next row.
     pub(crate) fn next(&mut self) -> Result {
-        let Some(step) = &mut self.leaf else { return Ok(()) };
+        let Some(step) = &mut self.leaf else {
+            return Ok(());
+        };
         step.idx += 1;
-        if step.idx < step.page.leaf()?.count() { Ok(()) } else { self.next_leaf() }
+        if step.idx < step.page.leaf()?.count() {
+            Ok(())
+        } else {
+            self.next_leaf()
+        }
     }
 
     /// Steps to the previous row.
     pub(crate) fn prev(&mut self) -> Result {
-        let Some(step) = &mut self.leaf else { return Ok(()) };
+        let Some(step) = &mut self.leaf else {
+            return Ok(());
+        };
         match step.idx.checked_sub(1) {
             Some(idx) => {
                 step.idx = idx;
@@ -122,7 +142,9 @@ impl TreeCursor {
     fn descend(&mut self, target: &[u8]) -> Result<Option<Arc<Page>>> {
         self.path.clear();
         self.leaf = None;
-        let Some(root) = self.root else { return Ok(None) };
+        let Some(root) = self.root else {
+            return Ok(None);
+        };
         let mut child = root.child;
         for level in (1..root.height).rev() {
             let page = self.pager.page(&child)?;

@@ -42,5 +42,9 @@ pub(crate) fn check_level(found: u8, expected: u8, child: &ChildRef) -> Result {
         return Ok(());
     }
     let corruption = Corruption::new("branch stands at the wrong level");
-    Err(corruption.page(child.id.0).expected(expected).found(found).into())
+    Err(corruption
+        .page(child.id.0)
+        .expected(expected)
+        .found(found)
+        .into())
 }

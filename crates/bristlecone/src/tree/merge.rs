@@ -36,7 +36,11 @@ pub(crate) fn apply(
     if ops.peek().is_none() {
         return Ok(root);
     }
-    let mut merge = Merge { builder: Builder::new(writer, compare), ops, compare };
+    let mut merge = Merge {
+        builder: Builder::new(writer, compare),
+        ops,
+        compare,
+    };
     match root {
         Some(root) => merge.visit(root.child, root.height - 1, Vec::new(), None)?,
         None => {
@@ -87,7 +91,13 @@ impl Merge<'_, '_, '_> {
     ) -> Result {
         let touched = self.has_op_below(upper);
         if !touched && self.builder.is_ready_for(level)? {
-            return self.builder.place(level, Entry { separator: lower, child });
+            return self.builder.place(
+                level,
+                Entry {
+                    separator: lower,
+                    child,
+                },
+            );
         }
         if level == 0 {
             return self.visit_leaf(child, &lower, upper, touched);

@@ -102,7 +102,11 @@ impl LeafWindow {
         key(&mut self.arena);
         let middle = self.arena.len();
         self.arena.extend_from_slice(value);
-        self.rows.push(PendingRow { key: start..middle, value: middle..self.arena.len(), kind });
+        self.rows.push(PendingRow {
+            key: start..middle,
+            value: middle..self.arena.len(),
+            kind,
+        });
     }
 
     /// Puts the rows of `front` before this window's.
@@ -202,7 +206,10 @@ impl BranchWindow {
         let mut start = 0;
         let mut size = BranchSize::new(truncate);
         for (idx, entry) in self.entries.iter().enumerate() {
-            let second = self.entries.get(start + 1).map_or(&[][..], |second| &second.separator);
+            let second = self
+                .entries
+                .get(start + 1)
+                .map_or(&[][..], |second| &second.separator);
             let mut grown = size;
             grown.add(second, &entry.separator);
             let full = grown.page_bytes() > page_bytes || size.page_bytes() >= target;

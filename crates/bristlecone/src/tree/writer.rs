@@ -104,7 +104,9 @@ impl<'s> PageWriter<'s> {
             // The rest of the last unit is zero, so that a check can account for every byte of it.
             let mut unit = [0; UNIT_BYTES];
             unit[..tail.len()].copy_from_slice(tail);
-            self.pager.disk().write(id.offset() + int::wide(whole), &unit)?;
+            self.pager
+                .disk()
+                .write(id.offset() + int::wide(whole), &unit)?;
         }
         self.session.counters().extents_written.add_one();
         Ok(ExtentRef {

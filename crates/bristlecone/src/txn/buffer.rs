@@ -100,7 +100,11 @@ impl WriteBuffer {
         let target = &mut self.chunks[chunk];
         let start = target.len();
         target.extend_from_slice(bytes);
-        Span { chunk: int::narrow(chunk), start: int::narrow(start), len: int::narrow(bytes.len()) }
+        Span {
+            chunk: int::narrow(chunk),
+            start: int::narrow(start),
+            len: int::narrow(bytes.len()),
+        }
     }
 
     fn next(&self, node: u32, level: usize) -> u32 {
@@ -169,7 +173,12 @@ impl WriteBuffer {
         let height = self.random_height();
         self.height = self.height.max(height);
         let links = int::narrow(self.links.len());
-        self.nodes.push(Node { key, value: span, kind, links });
+        self.nodes.push(Node {
+            key,
+            value: span,
+            kind,
+            links,
+        });
         let node = int::narrow(self.nodes.len());
         for (level, &before) in path.iter().enumerate().take(height) {
             self.links.push(self.next(before, level));

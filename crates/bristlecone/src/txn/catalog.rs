@@ -41,7 +41,10 @@ impl NameEntry {
     pub(crate) fn decode(bytes: &[u8]) -> Result<NameEntry, Corruption> {
         let id = int::read_u64(bytes, 0)
             .ok_or_else(|| Corruption::new("table entry of the catalogue is too short"))?;
-        Ok(NameEntry { id, schema: TableSchema::decode(&bytes[8..])? })
+        Ok(NameEntry {
+            id,
+            schema: TableSchema::decode(&bytes[8..])?,
+        })
     }
 }
 
@@ -75,7 +78,9 @@ pub(crate) fn find(pager: &Pager, roots: &Roots, name: &str) -> Result<Option<Na
 /// Root of the table with this id; `None` for an empty table.
 pub(crate) fn root_of(pager: &Pager, roots: &Roots, id: u64) -> Result<Option<Root>> {
     match value_of(pager, roots.tables.as_ref(), &root_key(id))? {
-        None => Err(Corruption::new("table has a name but no root").expected(id).into()),
+        None => Err(Corruption::new("table has a name but no root")
+            .expected(id)
+            .into()),
         Some(value) => Ok(Root::decode(value.as_slice())?),
     }
 }
@@ -111,7 +116,10 @@ impl CatalogOps {
 impl OpStream for CatalogOps {
     fn peek(&self) -> Option<(&[u8], Stored<'_>)> {
         let (key, value) = self.ops.front()?;
-        Some((key, value.as_deref().map_or(Stored::Tombstone, Stored::Inline)))
+        Some((
+            key,
+            value.as_deref().map_or(Stored::Tombstone, Stored::Inline),
+        ))
     }
 
     fn advance(&mut self, _writer: &mut PageWriter<'_>) -> Result {

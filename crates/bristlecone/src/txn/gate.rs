@@ -29,7 +29,11 @@ pub(crate) struct Pass {
 impl Gate {
     /// The gate of a database.
     pub(crate) fn new(checkpoint: Arc<Checkpoint>) -> Arc<Gate> {
-        Arc::new(Gate { checkpoint, state: Mutex::default(), left: Condvar::new() })
+        Arc::new(Gate {
+            checkpoint,
+            state: Mutex::default(),
+            left: Condvar::new(),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -40,10 +44,15 @@ impl Gate {
     pub(crate) fn enter(self: &Arc<Gate>) -> Pass {
         let mut state = self.state();
         while state.busy {
-            state = self.left.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .left
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         state.busy = true;
-        Pass { gate: Arc::clone(self) }
+        Pass {
+            gate: Arc::clone(self),
+        }
     }
 
     /// Enters if the gate is free.
@@ -53,7 +62,9 @@ impl Gate {
             return None;
         }
         state.busy = true;
-        Some(Pass { gate: Arc::clone(self) })
+        Some(Pass {
+            gate: Arc::clone(self),
+        })
     }
 
     /// Closes the database, or has the active writer close it when it leaves; returns whether it is closed.

@@ -90,9 +90,17 @@ impl<'a> Merged<'a> {
         self.step(Direction::Backward)
     }
 
+    /// Makes every further step an error: its caller could not use a row.
+    pub(crate) fn fail(&mut self) {
+        self.failed = true;
+    }
+
     fn step(&mut self, direction: Direction) -> Result<Option<KeyAndValue>> {
         if self.failed {
-            return Err(Corruption::new("rows behind an earlier error of this range were not read").into());
+            return Err(Corruption::new(
+                "rows behind an earlier error of this range were not read",
+            )
+            .into());
         }
         if self.ended {
             return Ok(None);
@@ -126,9 +134,13 @@ impl<'a> Merged<'a> {
         if side.is_none() {
             side = Some(self.open(direction)?);
         }
-        let Some(mut side) = side else { return Ok(None) };
+        let Some(mut side) = side else {
+            return Ok(None);
+        };
         let row = loop {
-            let Some(source) = self.choose(&side) else { break None };
+            let Some(source) = self.choose(&side) else {
+                break None;
+            };
             let key = self.key(&side, source).unwrap_or_default().to_vec();
             if !self.is_within(&key, direction) {
                 break None;
@@ -166,14 +178,22 @@ impl<'a> Merged<'a> {
             let live = cursor.key_into(&mut key)?;
             trees.push(TreeSource { cursor, key, live });
         }
-        Ok(Side { direction, place, trees })
+        Ok(Side {
+            direction,
+            place,
+            trees,
+        })
     }
 
     /// Key of source 0 (the buffer) or `i + 1` (tree `i`).
     fn key<'k>(&'k self, side: &'k Side, source: usize) -> Option<&'k [u8]> {
         match source.checked_sub(1) {
             None => Some(self.buffer?.key(side.place?)),
-            Some(idx) => side.trees.get(idx).filter(|tree| tree.live).map(|tree| tree.key.as_slice()),
+            Some(idx) => side
+                .trees
+                .get(idx)
+                .filter(|tree| tree.live)
+                .map(|tree| tree.key.as_slice()),
         }
     }
 
@@ -185,7 +205,9 @@ impl<'a> Merged<'a> {
         };
         let mut best: Option<(usize, &[u8])> = None;
         for source in 0..=side.trees.len() {
-            let Some(key) = self.key(side, source) else { continue };
+            let Some(key) = self.key(side, source) else {
+                continue;
+            };
             if best.is_none_or(|(_, other)| self.compare.compare(key, other) == first) {
                 best = Some((source, key));
             }
@@ -225,18 +247,21 @@ impl<'a> Merged<'a> {
     fn pass(&self, side: &mut Side, winner: usize, key: &[u8]) -> Result {
         for source in winner..=side.trees.len() {
             let at_key = source == winner
-                || self.key(side, source).is_some_and(|other| self.compare.compare(other, key).is_eq());
+                || self
+                    .key(side, source)
+                    .is_some_and(|other| self.compare.compare(other, key).is_eq());
             if !at_key {
                 continue;
             }
             match source.checked_sub(1) {
                 None => {
-                    side.place = self.buffer.zip(side.place).and_then(|(buffer, place)| {
-                        match side.direction {
+                    side.place = self
+                        .buffer
+                        .zip(side.place)
+                        .and_then(|(buffer, place)| match side.direction {
                             Direction::Forward => buffer.after(place),
                             Direction::Backward => buffer.preceding(place, &self.compare),
-                        }
-                    });
+                        });
                 }
                 Some(idx) => {
                     let tree = &mut side.trees[idx];

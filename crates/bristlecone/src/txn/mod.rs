@@ -16,6 +16,7 @@ pub(crate) mod gate;
 pub(crate) mod merged;
 pub(crate) mod op_merge;
 pub(crate) mod run;
+pub(crate) mod schema_check;
 pub(crate) mod snapshot;
 pub(crate) mod table_state;
 #[cfg(test)]

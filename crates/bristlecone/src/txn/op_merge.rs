@@ -23,7 +23,11 @@ impl RunSource {
     fn new(pager: &Arc<Pager>, root: Root, compare: &KeyCompare) -> Result<RunSource> {
         let mut cursor = TreeCursor::new(pager, Some(root), compare.clone());
         cursor.seek(std::ops::Bound::Unbounded)?;
-        let mut source = RunSource { cursor, key: Vec::new(), live: false };
+        let mut source = RunSource {
+            cursor,
+            key: Vec::new(),
+            live: false,
+        };
         source.live = source.cursor.key_into(&mut source.key)?;
         Ok(source)
     }
@@ -55,8 +59,17 @@ impl<'b> OpMerge<'b> {
         compare: &KeyCompare,
     ) -> Result<OpMerge<'b>> {
         let place = buffer.and_then(|buffer| buffer.seek(std::ops::Bound::Unbounded, compare));
-        let runs = runs.rev().map(|root| RunSource::new(pager, root, compare)).collect::<Result<_>>()?;
-        let mut merge = OpMerge { compare: compare.clone(), buffer, place, runs, next: None };
+        let runs = runs
+            .rev()
+            .map(|root| RunSource::new(pager, root, compare))
+            .collect::<Result<_>>()?;
+        let mut merge = OpMerge {
+            compare: compare.clone(),
+            buffer,
+            place,
+            runs,
+            next: None,
+        };
         merge.next = merge.least();
         Ok(merge)
     }
@@ -64,7 +77,11 @@ impl<'b> OpMerge<'b> {
     fn key(&self, source: usize) -> Option<&[u8]> {
         match source.checked_sub(1) {
             None => Some(self.buffer?.key(self.place?)),
-            Some(idx) => self.runs.get(idx).filter(|run| run.live).map(|run| run.key.as_slice()),
+            Some(idx) => self
+                .runs
+                .get(idx)
+                .filter(|run| run.live)
+                .map(|run| run.key.as_slice()),
         }
     }
 
@@ -72,7 +89,9 @@ impl<'b> OpMerge<'b> {
     fn least(&self) -> Option<usize> {
         let mut least: Option<(usize, &[u8])> = None;
         for source in 0..=self.runs.len() {
-            let Some(key) = self.key(source) else { continue };
+            let Some(key) = self.key(source) else {
+                continue;
+            };
             if least.is_none_or(|(_, best)| self.compare.compare(key, best).is_lt()) {
                 least = Some((source, key));
             }
@@ -83,7 +102,10 @@ impl<'b> OpMerge<'b> {
     fn step(&mut self, source: usize) -> Result {
         match source.checked_sub(1) {
             None => {
-                self.place = self.buffer.zip(self.place).and_then(|(buffer, at)| buffer.after(at));
+                self.place = self
+                    .buffer
+                    .zip(self.place)
+                    .and_then(|(buffer, at)| buffer.after(at));
                 Ok(())
             }
             Some(idx) => self.runs[idx].advance(),
@@ -103,10 +125,14 @@ impl OpStream for OpMerge<'_> {
     }
 
     fn advance(&mut self, writer: &mut PageWriter<'_>) -> Result {
-        let Some(winner) = self.next else { return Ok(()) };
+        let Some(winner) = self.next else {
+            return Ok(());
+        };
         let key = self.key(winner).unwrap_or_default().to_vec();
         for source in winner + 1..=self.runs.len() {
-            let same = self.key(source).is_some_and(|other| self.compare.compare(other, &key).is_eq());
+            let same = self
+                .key(source)
+                .is_some_and(|other| self.compare.compare(other, &key).is_eq());
             if !same {
                 continue;
             }

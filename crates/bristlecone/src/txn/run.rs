@@ -17,7 +17,11 @@ pub(crate) struct Run {
 /// How many of the newest runs should be merged into one, if any: all of the newest level once it is full.
 pub(crate) fn full_level(runs: &[Run]) -> Option<usize> {
     let level = runs.last()?.level;
-    let same = runs.iter().rev().take_while(|run| run.level == level).count();
+    let same = runs
+        .iter()
+        .rev()
+        .take_while(|run| run.level == level)
+        .count();
     (same >= RUNS_PER_LEVEL).then_some(same)
 }
 
@@ -35,7 +39,10 @@ mod tests {
             extents: false,
             fill: 0,
         };
-        Run { root: Root { child, height: 1 }, level }
+        Run {
+            root: Root { child, height: 1 },
+            level,
+        }
     }
 
     #[test]

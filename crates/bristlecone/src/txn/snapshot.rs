@@ -10,6 +10,7 @@ use crate::cache::Pager;
 use crate::checkpoint::{Checkpoint, Version};
 use crate::error::Result;
 use crate::page::Root;
+use crate::space::{HEADER_UNITS, load_map};
 use crate::tree::lookup;
 use crate::tree::order::KeyCompare;
 
@@ -23,7 +24,10 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     /// A snapshot of the version published last.
     pub(crate) fn take(checkpoint: &Arc<Checkpoint>) -> Snapshot {
-        Snapshot { checkpoint: Arc::clone(checkpoint), version: checkpoint.current() }
+        Snapshot {
+            checkpoint: Arc::clone(checkpoint),
+            version: checkpoint.current(),
+        }
     }
 
     /// The version.
@@ -57,6 +61,12 @@ impl Snapshot {
         self.pager().disk().check_open()?;
         catalog::list(self.pager(), self.version.roots())
     }
+
+    /// Units that this version reaches, header included, as its space map says.
+    pub(crate) fn reachable_units(&self) -> Result<u64> {
+        let (map, _) = load_map(self.pager(), self.version.map())?;
+        Ok(map.count() + HEADER_UNITS)
+    }
 }
 
 /// One table of a snapshot.
@@ -70,7 +80,11 @@ pub(crate) struct TableView {
 impl TableView {
     /// The table at `root`.
     pub(crate) fn new(snapshot: Snapshot, root: Option<Root>, compare: KeyCompare) -> TableView {
-        TableView { snapshot, root, compare }
+        TableView {
+            snapshot,
+            root,
+            compare,
+        }
     }
 
     /// Root of the table.

@@ -65,11 +65,6 @@ impl TableState {
         }
     }
 
-    /// Order of the keys.
-    pub(crate) fn compare(&self) -> &KeyCompare {
-        &self.compare
-    }
-
     /// Uses another comparator for the same order: a type's own where the untyped one was used before.
     pub(crate) fn set_compare(&mut self, compare: KeyCompare) {
         self.compare = compare;

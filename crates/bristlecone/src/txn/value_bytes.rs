@@ -31,7 +31,11 @@ impl ValueBytes {
     }
 
     /// The value of a row in a leaf; `None` for a tombstone of a run.
-    pub(crate) fn of_row(pager: &Pager, page: &Arc<Page>, row: usize) -> Result<Option<ValueBytes>> {
+    pub(crate) fn of_row(
+        pager: &Pager,
+        page: &Arc<Page>,
+        row: usize,
+    ) -> Result<Option<ValueBytes>> {
         let leaf = page.leaf()?;
         let (range, kind) = leaf.value_range(row);
         match kind {

@@ -6,12 +6,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::catalog::{self, CatalogOps, NameEntry};
 use super::gate::Pass;
+use super::schema_check::{check_kind, check_schema, untyped_compare};
 use super::snapshot::Snapshot;
 use super::table_state::TableState;
+use super::value_bytes::ValueBytes;
 use crate::cache::Lease;
 use crate::checkpoint::Roots;
 use crate::error::{CommitError, Result, StorageError, TableError};
 use crate::limits;
+use crate::page::ExtentRef;
 use crate::page::leaf::Stored;
 use crate::space::Session;
 use crate::tree::merge;
@@ -34,7 +37,7 @@ enum Entry {
 struct Tables {
     entries: BTreeMap<String, Entry>,
     /// Tables of the snapshot that were deleted, or replaced by a new one of the same name.
-    deleted: Vec<Box<TableState>>,
+    deleted: Vec<(String, Box<TableState>)>,
     next_table: u64,
 }
 
@@ -56,8 +59,17 @@ impl WriteTxn {
     /// Begins a transaction on the version published last.
     pub(crate) fn new(snapshot: Snapshot, pass: Pass) -> WriteTxn {
         let next_table = snapshot.version().roots().next_table;
-        let tables = Tables { entries: BTreeMap::new(), deleted: Vec::new(), next_table };
-        WriteTxn { snapshot, tables: Mutex::new(tables), session: Mutex::new(None), _pass: pass }
+        let tables = Tables {
+            entries: BTreeMap::new(),
+            deleted: Vec::new(),
+            next_table,
+        };
+        WriteTxn {
+            snapshot,
+            tables: Mutex::new(tables),
+            session: Mutex::new(None),
+            _pass: pass,
+        }
     }
 
     /// The snapshot it began with.
@@ -78,13 +90,23 @@ impl WriteTxn {
             };
             tables.entries.insert(name.to_owned(), entry);
         }
-        tables.entries.get_mut(name).ok_or(StorageError::Unsupported)
+        tables
+            .entries
+            .get_mut(name)
+            .ok_or(StorageError::Unsupported)
     }
 
     fn load(&self, found: NameEntry) -> Result<TableState> {
         let base = self.snapshot.root_of(found.id)?;
-        let compare = found.schema.key_compare();
-        Ok(TableState::new(found.id, found.schema, compare, base, self.lease()))
+        // A foreign order arrives with the typed handle; until then nothing is compared.
+        let compare = untyped_compare(&found.schema).unwrap_or(KeyCompare::Memcmp);
+        Ok(TableState::new(
+            found.id,
+            found.schema,
+            compare,
+            base,
+            self.lease(),
+        ))
     }
 
     fn lease(&self) -> Lease {
@@ -101,7 +123,11 @@ impl WriteTxn {
         compare: KeyCompare,
         location: &'static Location<'static>,
     ) -> Result<Box<TableState>, TableError> {
-        self.snapshot.pager().disk().check_writable().map_err(TableError::Storage)?;
+        self.snapshot
+            .pager()
+            .disk()
+            .check_writable()
+            .map_err(TableError::Storage)?;
         if name.len() > limits::TABLE_NAME_BYTES_MAX {
             return Err(TableError::Storage(StorageError::ValueTooLarge(name.len())));
         }
@@ -112,7 +138,7 @@ impl WriteTxn {
                 return Err(TableError::TableAlreadyOpen(name.to_owned(), opened));
             }
             Entry::Idle(state) => {
-                schema.check_matches(name, &state.schema)?;
+                check_schema(name, schema, &state.schema)?;
                 match std::mem::replace(entry, Entry::Open(location)) {
                     Entry::Idle(mut state) => {
                         state.set_compare(compare);
@@ -125,8 +151,7 @@ impl WriteTxn {
                 *entry = Entry::Open(location);
                 let id = tables.next_table;
                 tables.next_table += 1;
-                let mut state =
-                    TableState::new(id, schema.clone(), compare, None, self.lease());
+                let mut state = TableState::new(id, schema.clone(), compare, None, self.lease());
                 state.created = true;
                 Box::new(state)
             }
@@ -136,12 +161,18 @@ impl WriteTxn {
 
     /// Takes a table back from its handle.
     pub(crate) fn close_table(&self, name: &str, state: Box<TableState>) {
-        self.tables().entries.insert(name.to_owned(), Entry::Idle(state));
+        self.tables()
+            .entries
+            .insert(name.to_owned(), Entry::Idle(state));
     }
 
     /// Deletes a table; returns whether it existed.
     pub(crate) fn delete_table(&self, name: &str, multimap: bool) -> Result<bool, TableError> {
-        self.snapshot.pager().disk().check_writable().map_err(TableError::Storage)?;
+        self.snapshot
+            .pager()
+            .disk()
+            .check_writable()
+            .map_err(TableError::Storage)?;
         let mut tables = self.tables();
         let entry = self.entry(&mut tables, name)?;
         match entry {
@@ -150,11 +181,11 @@ impl WriteTxn {
                 return Err(TableError::TableAlreadyOpen(name.to_owned(), opened));
             }
             Entry::Idle(state) => {
-                super::snapshot_schema_kind(name, &state.schema, multimap)?;
+                check_kind(name, &state.schema, multimap)?;
             }
         }
         if let Entry::Idle(state) = std::mem::replace(entry, Entry::Absent) {
-            tables.deleted.push(state);
+            tables.deleted.push((name.to_owned(), state));
         }
         Ok(true)
     }
@@ -203,7 +234,7 @@ impl WriteTxn {
         state: &mut TableState,
         key: &[u8],
         value: &[u8],
-    ) -> Result<Option<super::value_bytes::ValueBytes>> {
+    ) -> Result<Option<ValueBytes>> {
         check_sizes(key, value)?;
         let pager = self.snapshot.pager();
         let mut superseded = None;
@@ -220,11 +251,7 @@ impl WriteTxn {
     }
 
     /// Deletes a stored key from an open table; returns the value it had.
-    pub(crate) fn remove(
-        &self,
-        state: &mut TableState,
-        key: &[u8],
-    ) -> Result<Option<super::value_bytes::ValueBytes>> {
+    pub(crate) fn remove(&self, state: &mut TableState, key: &[u8]) -> Result<Option<ValueBytes>> {
         let mut superseded = None;
         let mut note = |stored: Stored<'_>| superseded = extent_of(stored);
         let old = state.remove(self.snapshot.pager(), key, &mut note)?;
@@ -233,7 +260,7 @@ impl WriteTxn {
         Ok(old)
     }
 
-    fn drop_extent(&self, extent: Option<crate::page::ExtentRef>) -> Result {
+    fn drop_extent(&self, extent: Option<ExtentRef>) -> Result {
         match extent {
             None => Ok(()),
             Some(extent) => self.with_writer(|writer| {
@@ -278,15 +305,31 @@ impl WriteTxn {
     /// # Durability
     /// On return everything is durable.
     pub(crate) fn commit(self) -> Result<(), CommitError> {
-        self.snapshot.pager().disk().check_writable().map_err(CommitError::Storage)?;
+        self.snapshot
+            .pager()
+            .disk()
+            .check_writable()
+            .map_err(CommitError::Storage)?;
         let tables = std::mem::replace(
             &mut *self.tables(),
-            Tables { entries: BTreeMap::new(), deleted: Vec::new(), next_table: 0 },
+            Tables {
+                entries: BTreeMap::new(),
+                deleted: Vec::new(),
+                next_table: 0,
+            },
         );
-        if tables.entries.values().any(|entry| matches!(entry, Entry::Open(_))) {
+        if tables
+            .entries
+            .values()
+            .any(|entry| matches!(entry, Entry::Open(_)))
+        {
             return Err(CommitError::TransactionPoisoned);
         }
-        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let session = self
+            .session
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let before = *self.snapshot.version().roots();
         let mut change = Change::new(&tables);
         if change.is_empty() && session.is_none() {
@@ -299,14 +342,23 @@ impl WriteTxn {
         };
         let mut writer = PageWriter::new(self.snapshot.pager(), &mut session);
         let roots = change.apply(&mut writer, before, tables.next_table)?;
-        checkpoint.publish(session, roots).map_err(CommitError::Storage)?;
-        let dropped = tables.deleted.iter().filter(|state| !state.created).count();
-        checkpoint.counters().table_drops.add(crate::int::wide(dropped));
+        checkpoint
+            .publish(session, roots)
+            .map_err(CommitError::Storage)?;
+        let dropped = tables
+            .deleted
+            .iter()
+            .filter(|(_, state)| !state.created)
+            .count();
+        checkpoint
+            .counters()
+            .table_drops
+            .add(crate::int::wide(dropped));
         Ok(())
     }
 }
 
-fn extent_of(stored: Stored<'_>) -> Option<crate::page::ExtentRef> {
+fn extent_of(stored: Stored<'_>) -> Option<ExtentRef> {
     match stored {
         Stored::Extent(extent) => Some(extent),
         _ => None,
@@ -336,16 +388,23 @@ struct Change<'t> {
 
 impl<'t> Change<'t> {
     fn new(tables: &'t Tables) -> Change<'t> {
-        Change { tables, names: BTreeMap::new(), roots: BTreeMap::new() }
+        Change {
+            tables,
+            names: BTreeMap::new(),
+            roots: BTreeMap::new(),
+        }
     }
 
     fn changed(&self) -> impl Iterator<Item = (&'t str, &'t TableState)> + use<'t> {
-        self.tables.entries.iter().filter_map(|(name, entry)| match entry {
-            Entry::Idle(state) if state.created || state.is_changed() => {
-                Some((name.as_str(), &**state))
-            }
-            _ => None,
-        })
+        self.tables
+            .entries
+            .iter()
+            .filter_map(|(name, entry)| match entry {
+                Entry::Idle(state) if state.created || state.is_changed() => {
+                    Some((name.as_str(), &**state))
+                }
+                _ => None,
+            })
     }
 
     fn is_empty(&self) -> bool {
@@ -358,29 +417,33 @@ impl<'t> Change<'t> {
         before: Roots,
         next_table: u64,
     ) -> Result<Roots> {
-        for state in &self.tables.deleted {
+        for (name, state) in &self.tables.deleted {
             state.free(writer)?;
             if !state.created {
                 self.roots.insert(state.id, None);
-            }
-        }
-        for (name, entry) in &self.tables.entries {
-            if matches!(entry, Entry::Absent) {
                 self.names.insert(name, None);
             }
         }
         for (name, state) in self.changed() {
             let root = state.apply(writer)?;
-            self.roots.insert(state.id, Some(catalog::encode_root(root.as_ref())));
+            self.roots
+                .insert(state.id, Some(catalog::encode_root(root.as_ref())));
             if state.created {
-                let entry = NameEntry { id: state.id, schema: state.schema.clone() };
+                let entry = NameEntry {
+                    id: state.id,
+                    schema: state.schema.clone(),
+                };
                 self.names.insert(name, Some(entry.encode()));
             }
         }
         let names = std::mem::take(&mut self.names);
-        let names = names.into_iter().map(|(name, value)| (name.as_bytes().to_vec(), value));
+        let names = names
+            .into_iter()
+            .map(|(name, value)| (name.as_bytes().to_vec(), value));
         let roots = std::mem::take(&mut self.roots);
-        let roots = roots.into_iter().map(|(id, value)| (catalog::root_key(id).to_vec(), value));
+        let roots = roots
+            .into_iter()
+            .map(|(id, value)| (catalog::root_key(id).to_vec(), value));
         let memcmp = KeyCompare::Memcmp;
         let mut names = CatalogOps::new(names.collect());
         let mut roots = CatalogOps::new(roots.collect());

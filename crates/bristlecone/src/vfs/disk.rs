@@ -100,7 +100,9 @@ impl Disk {
     /// Writes a header slot: a failure halts, because the slot's content is unknown from then on.
     pub(crate) fn write_header(&self, offset: u64, block: &[u8]) -> Result<WriteStamp> {
         self.check_writable()?;
-        self.backend.write(offset, block).inspect_err(|_| self.halt())?;
+        self.backend
+            .write(offset, block)
+            .inspect_err(|_| self.halt())?;
         Ok(WriteStamp(self.stamps.fetch_add(1, Ordering::Relaxed) + 1))
     }
 
@@ -115,7 +117,9 @@ impl Disk {
     /// Makes one byte range durable; it says nothing of any other byte and is no [`WholeSync`].
     pub(crate) fn sync_range(&self, offset: u64, len: u64) -> Result {
         self.check_writable()?;
-        self.backend.sync_range(offset, len).inspect_err(|_| self.halt())?;
+        self.backend
+            .sync_range(offset, len)
+            .inspect_err(|_| self.halt())?;
         Ok(())
     }
 

@@ -18,6 +18,7 @@
 
 mod backend;
 mod cursor;
+mod disk;
 mod file;
 mod memory;
 #[cfg(target_os = "linux")]
@@ -32,5 +33,6 @@ mod native;
 mod transfer;
 
 pub use backend::StorageBackend;
+pub(crate) use disk::{Disk, WholeSync, WriteStamp};
 pub use file::FileBackend;
 pub use memory::InMemoryBackend;

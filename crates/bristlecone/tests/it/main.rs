@@ -1,1 +1,4 @@
-//! Integration tests.
+//! Integration tests through the public API.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod model;

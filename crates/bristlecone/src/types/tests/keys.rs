@@ -27,6 +27,7 @@ macro_rules! key_type {
     ($name:ident: $key:ty, $order:ident, $strategy:expr, |$owned:ident: &$of:ty| $view:expr) => {
         #[test]
         fn $name() {
+            #[allow(clippy::ptr_arg, reason = "the owned type is the strategy's")]
             fn view<'v>($owned: &'v $of) -> <$key as Value>::SelfType<'v> {
                 $view
             }
@@ -78,6 +79,10 @@ key_type!(no_lent_bytes: &'static [u8; 0], Memcmp, any::<[u8; 0]>(), |v: &[u8; 0
 key_type!(int_array: [i16; 3], Memcmp, any::<[i16; 3]>(), |v: &[i16; 3]| *v);
 key_type!(text_array: [Text; 3], Known, [short_text(), short_text(), short_text()],
     |v: &[String; 3]| v.each_ref().map(String::as_str));
+key_type!(byte_strings: [Bytes; 2], Known, [short_bytes(), short_bytes()],
+    |v: &[Vec<u8>; 2]| v.each_ref().map(Vec::as_slice));
+key_type!(byte_string_pair: (Bytes, Bytes), Known, (short_bytes(), short_bytes()),
+    |v: &(Vec<u8>, Vec<u8>)| (v.0.as_slice(), v.1.as_slice()));
 key_type!(one_text_array: [Text; 1], Memcmp, [short_text()],
     |v: &[String; 1]| v.each_ref().map(String::as_str));
 key_type!(no_text_array: [Text; 0], Memcmp, Just(()), |_v: &()| []);

@@ -128,6 +128,16 @@ fn codes_of_integers_are_their_places() {
 }
 
 #[test]
+fn keys_of_other_orders_stay_as_encoded() {
+    let shape = Shape::Integer(IntegerKind::I16);
+    for order in [KeyOrder::Known, KeyOrder::Foreign] {
+        assert_eq!(&*shape.to_stored(order, &[1, 2]), [1, 2]);
+        assert_eq!(&*shape.from_stored(order, &[1, 2]), [1, 2]);
+    }
+    assert_eq!(&*shape.to_stored(KeyOrder::Memcmp, &[1, 2]), [0x82, 1]);
+}
+
+#[test]
 fn only_byte_strings_are_bytes() {
     assert!(Shape::Bytes.is_bytes());
     assert!(!Shape::Text.is_bytes());

@@ -8,6 +8,7 @@ macro_rules! value_type {
     ($name:ident: $value:ty, $strategy:expr, |$owned:ident: &$of:ty| $view:expr) => {
         #[test]
         fn $name() {
+            #[allow(clippy::ptr_arg, reason = "the owned type is the strategy's")]
             fn view<'v>($owned: &'v $of) -> <$value as Value>::SelfType<'v> {
                 $view
             }

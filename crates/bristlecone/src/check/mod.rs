@@ -1,0 +1,69 @@
+//! Check: walks everything a version reaches and reports all that is wrong, never stopping at the first.
+//!
+//! It reads from the backend whatever is cached, follows every reference once, and proves that the durable space map is
+//! exactly the set of reachable units.
+
+mod report;
+mod walk;
+
+use std::fs::File;
+use std::path::Path;
+
+pub use report::{CheckProgress, CheckReport, Finding};
+
+use crate::checkpoint::{Checkpoint, OpenMode, Options};
+use crate::error::{DatabaseError, Result, StorageError};
+use crate::limits;
+use crate::vfs::{Disk, FileBackend, StorageBackend};
+
+/// Memory for a check of a file that nobody has open.
+const CACHE_BYTES: usize = 16 << 20;
+
+/// Checks the version that `checkpoint` published last, and both header slots.
+pub(crate) fn check_checkpoint(
+    checkpoint: &Checkpoint,
+    progress: &mut dyn FnMut(CheckProgress),
+) -> Result<CheckReport> {
+    walk::run(checkpoint, progress)
+}
+
+/// Checks the database file at `path` without writing to it.
+///
+/// # Errors
+/// As for opening it read-only: a file without an intact header slot cannot be walked. All other damage is a finding.
+pub fn check_file(
+    path: impl AsRef<Path>,
+    progress: &mut dyn FnMut(CheckProgress),
+) -> Result<CheckReport, DatabaseError> {
+    let file = File::open(path).map_err(StorageError::Io)?;
+    check_backend(FileBackend::new_read_only(file)?, progress)
+}
+
+/// Checks the database kept by `backend` without writing to it.
+///
+/// # Errors
+/// As [`check_file`].
+pub fn check_backend(
+    backend: impl StorageBackend,
+    progress: &mut dyn FnMut(CheckProgress),
+) -> Result<CheckReport, DatabaseError> {
+    let options = Options {
+        cache_bytes: CACHE_BYTES,
+        page_bytes: limits::PAGE_BYTES_DEFAULT,
+    };
+    let disk = Disk::new(Box::new(backend));
+    let checkpoint = Checkpoint::open(disk, OpenMode::ReadOnly, &options)?;
+    Ok(check_checkpoint(&checkpoint, progress)?)
+}
+
+/// Fails unless the published version is sound and every unit has exactly one owner.
+#[cfg(feature = "invariants")]
+pub(crate) fn assert_sound(checkpoint: &Checkpoint) {
+    let report = check_checkpoint(checkpoint, &mut |_| {}).expect("a check runs to its end");
+    if let Some(finding) = report.findings.first() {
+        panic!("unsound after a commit: {finding}");
+    }
+    if let Some(space) = checkpoint.space() {
+        space.check_accounts().expect("every unit has one owner");
+    }
+}

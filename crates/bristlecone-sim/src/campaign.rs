@@ -123,7 +123,12 @@ impl Campaign {
         let mut rng = Rng::with_seed(self.seed ^ 0xFA17);
         without_panic(|| {
             let history = Runner::run(&disk, hazard.weather(), program, summary)?;
-            summary.runs.faults += disk.counters().faults;
+            let counters = disk.counters();
+            summary.runs.faults += counters.faults;
+            if counters.after_failed_barrier > 0 {
+                let count = counters.after_failed_barrier;
+                return Err(format!("{count} writes or barriers after one had failed"));
+            }
             disk.clear_faults();
             disk.quota(None);
             if hazard.is_lie() {

@@ -47,7 +47,9 @@ impl SimDisk {
     /// Returns a backend for the process that runs on this disk; see [`kill`](Self::kill).
     #[must_use]
     pub fn backend(&self) -> SimBackend {
-        SimBackend::new(self.clone(), self.lock().process)
+        let mut state = self.lock();
+        state.has_failed_barrier = false;
+        SimBackend::new(self.clone(), state.process)
     }
 
     /// Copies the disk with everything it knows, pending operations and planned faults, too; the copy goes its own way.

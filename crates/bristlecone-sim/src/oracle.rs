@@ -5,7 +5,8 @@
 //! 2. Counts are right and the integrity check is clean.
 //! 3. What an opened database has shown is the floor for later power cuts.
 //! 4. Writing goes on: a commit succeeds, survives a power cut and a clean close.
-//! 5. A crash at any change of the recovery itself leaves an image of which the same is true.
+//! 5. If a header slot rots besides, the other one leads to a committed version, whole.
+//! 6. A crash at any change of the recovery itself leaves an image of which the same is true.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -20,6 +21,11 @@ use crate::model::{History, Version};
 use crate::store;
 use crate::summary::Summary;
 use crate::verdict::{identify, version_difference};
+
+/// Where the header slots are.
+const SLOT_OFFSETS: [u64; 2] = [0, 4096];
+/// The length of a file that was created and never written to.
+const CREATED_BYTES: u64 = 8192;
 
 /// How much is tried at each crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +97,7 @@ impl Oracle<'_> {
         self.summary.runs.unacknowledged_found += u64::from(idx > self.history.floor());
         let recovery = operations_before + 1..=disk.operation_count();
         self.judge_floor(&disk, idx)?;
+        self.judge_slots(start)?;
         check(&mut database)?;
         self.judge_writing(&disk, database, idx)?;
         self.judge_recovery_crashes(start, recovery, candidates)
@@ -103,6 +110,24 @@ impl Oracle<'_> {
             self.reopened(&again, idx..=idx).map_err(|what| {
                 format!("version {idx} was shown and is gone after a power cut ({cut:?}): {what}")
             })?;
+        }
+        Ok(())
+    }
+
+    /// A rotten header slot besides the crash (demand 5): the other slot, which a crash leaves old or new because its
+    /// content fits a sector, names a version that nothing has overwritten.
+    fn judge_slots(&mut self, start: &SimDisk) -> Result<(), String> {
+        if start.len() <= CREATED_BYTES {
+            // Before the create is done, there may be one slot alone.
+            return Ok(());
+        }
+        for offset in SLOT_OFFSETS {
+            let disk = start.fork();
+            let place = offset + self.rng.u64(..100);
+            disk.corrupt(place, 1 + self.rng.u8(..255))
+                .map_err(|error| error.to_string())?;
+            self.reopened(&disk, 0..=self.history.newest_idx())
+                .map_err(|what| format!("besides, byte {place} of a slot rots: {what}"))?;
         }
         Ok(())
     }
@@ -147,7 +172,7 @@ impl Oracle<'_> {
         Ok(txn.commit()?)
     }
 
-    /// Crashes inside of the recovery (demand 5).
+    /// Crashes inside of the recovery (demand 6).
     fn judge_recovery_crashes(
         &mut self,
         start: &SimDisk,

@@ -39,6 +39,8 @@ pub(crate) struct State {
     /// The first change or barrier, counted from 1, that no longer happens.
     pub(crate) crash_at: Option<u64>,
     pub(crate) is_crashed: bool,
+    /// Whether a barrier of the current backend has failed.
+    pub(crate) has_failed_barrier: bool,
     /// Raised by each kill; backends of earlier processes are refused.
     pub(crate) process: u64,
     pub(crate) counters: Counters,
@@ -61,6 +63,7 @@ impl State {
             ignores_barriers: false,
             crash_at: None,
             is_crashed: false,
+            has_failed_barrier: false,
             process: 0,
             counters: Counters::default(),
             log: Vec::new(),
@@ -185,6 +188,7 @@ impl State {
         };
         let fault = self.enter(operation)?;
         if let Some(fault) = fault {
+            self.has_failed_barrier = true;
             self.drop_dirty(&range.unwrap_or(0..u64::MAX));
             return Err(code_of(fault).to_error());
         }
@@ -220,6 +224,9 @@ impl State {
             return Err(io::Error::other(Crashed));
         }
         self.counters.count(operation);
+        if operation.kind.is_change() && self.has_failed_barrier {
+            self.counters.after_failed_barrier += 1;
+        }
         self.log.push(operation);
         let fault = self.faults.strike(operation);
         self.counters.faults += u64::from(fault.is_some());

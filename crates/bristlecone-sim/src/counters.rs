@@ -67,6 +67,9 @@ pub struct Counters {
     pub closes: u64,
     /// Calls made through a backend after its `close`, which the trait forbids.
     pub after_close: u64,
+    /// Writes, changes of length, allocations and barriers after a barrier had failed and before the next
+    /// [`backend`](crate::SimDisk::backend): a failed barrier is final, so there should be none.
+    pub after_failed_barrier: u64,
     /// Planned faults that have struck, and growth that the quota refused.
     pub faults: u64,
 }

@@ -47,7 +47,9 @@ impl SimDisk {
     /// Returns a backend for the process that runs on this disk; see [`kill`](Self::kill).
     #[must_use]
     pub fn backend(&self) -> SimBackend {
-        SimBackend::new(self.clone(), self.lock().process)
+        let mut state = self.lock();
+        state.has_failed_barrier = false;
+        SimBackend::new(self.clone(), state.process)
     }
 
     /// Copies the disk with everything it knows, pending operations and planned faults, too; the copy goes its own way.
@@ -123,6 +125,12 @@ impl SimDisk {
     /// Chooses what a failed barrier does to the data it covers.
     pub fn set_sync_loss(&self, loss: SyncLoss) {
         self.lock().sync_loss = loss;
+    }
+
+    /// Lets barriers be acknowledged and do nothing, as a drive with a broken cache does: no engine survives it, so it
+    /// serves to show that a test would notice a missing barrier.
+    pub fn ignore_barriers(&self) {
+        self.lock().ignores_barriers = true;
     }
 
     /// Lets every read find the bits of `mask` flipped in the byte at `offset`, whatever is stored there.

@@ -4,9 +4,11 @@
 //! images, so that a finding is replayed by its number.
 //!
 //! ```text
-//!  campaign.rs    what one seed stands for: fair weather, crashes, faults, lies
+//!  seeds.rs       what one seed stands for, and how a finding is made small
+//!  campaign.rs    a program in fair weather, crashes, faults, rot
 //!    |- program.rs    the operation language and its generator      (content.rs: keys and values)
-//!    |- runner.rs     a program on engine and model side by side    (model.rs, store.rs)
+//!    |- runner.rs     a program on engine and model side by side    (model.rs, store.rs, verdict.rs)
+//!    |- hazard.rs     what goes wrong in a run with a fault
 //!    |- oracle.rs     what is demanded of a crashed disk
 //!    `- summary.rs    what was exercised                            (finding.rs: what was found)
 //!  disk.rs        SimDisk: the handle that tests hold
@@ -26,18 +28,20 @@ mod counters;
 mod disk;
 mod faults;
 mod finding;
+mod hazard;
 mod image;
 mod model;
 mod oracle;
 mod pending;
 mod program;
 mod runner;
+mod seeds;
 mod state;
 mod store;
 mod summary;
+mod verdict;
 
 pub use backend::SimBackend;
-pub use campaign::{Config, run_exhaustive, run_seed};
 pub use content::{KEY_BYTES_MAX, Key, Recipe, TableId};
 pub use counters::{Counters, Operation, OperationKind};
 pub use disk::SimDisk;
@@ -46,4 +50,5 @@ pub use finding::Finding;
 pub use image::{Cut, Image};
 pub use model::{History, Rows, Version};
 pub use program::{Op, generate};
+pub use seeds::{Config, run_exhaustive, run_program, run_seed, shrink};
 pub use summary::{EngineTotals, RunTotals, Summary};

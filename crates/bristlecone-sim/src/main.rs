@@ -3,16 +3,17 @@
 use std::ops::Range;
 use std::process::ExitCode;
 
-use bristlecone_sim::{Config, Finding, Summary, generate, run_exhaustive, run_seed};
+use bristlecone_sim::{Config, Finding, Summary, generate, run_exhaustive, run_seed, shrink};
 
 const USAGE: &str = "usage: bristlecone-sim (--seed N | --seeds A..B) [--ops N] [--crashes N] [--images N] \
-                     [--faults N] [--exhaustive] [--trace]";
+                     [--recovery-crashes N] [--faults N] [--rots N] [--exhaustive | --shrink] [--trace]";
 
 /// What the command line asks for.
 struct Arguments {
     seeds: Range<u64>,
     config: Config,
     is_exhaustive: bool,
+    is_shrink: bool,
     is_trace: bool,
 }
 
@@ -26,6 +27,9 @@ fn main() -> ExitCode {
     };
     if arguments.is_trace {
         print_programs(&arguments);
+    }
+    if arguments.is_shrink {
+        return print_shrunk(&arguments);
     }
     match run(&arguments) {
         Ok(summary) => report(&arguments, &summary),
@@ -62,6 +66,22 @@ fn report(arguments: &Arguments, summary: &Summary) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Programs tried at most to make one finding small.
+const SHRINK_ATTEMPTS: usize = 2000;
+
+fn print_shrunk(arguments: &Arguments) -> ExitCode {
+    for seed in arguments.seeds.clone() {
+        if let Some((program, finding)) = shrink(seed, &arguments.config, SHRINK_ATTEMPTS) {
+            for op in program {
+                println!("{op:?},");
+            }
+            eprintln!("{finding}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
 fn print_programs(arguments: &Arguments) {
     for seed in arguments.seeds.clone() {
         let op_count = arguments.config.op_count.unwrap_or(60);
@@ -76,11 +96,13 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
         seeds: 0..0,
         config: Config::default(),
         is_exhaustive: false,
+        is_shrink: false,
         is_trace: false,
     };
     while let Some(word) = words.next() {
         match word.as_str() {
             "--exhaustive" => arguments.is_exhaustive = true,
+            "--shrink" => arguments.is_shrink = true,
             "--trace" => arguments.is_trace = true,
             "--seed" => {
                 let seed = number(&word, words.next())?;
@@ -90,6 +112,10 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
             "--ops" => arguments.config.op_count = Some(count(&word, words.next())?),
             "--crashes" => arguments.config.crashes = count(&word, words.next())?,
             "--images" => arguments.config.images = count(&word, words.next())?,
+            "--recovery-crashes" => {
+                arguments.config.recovery_crashes = count(&word, words.next())?;
+            }
+            "--rots" => arguments.config.rots = count(&word, words.next())?,
             "--faults" => arguments.config.faults = count(&word, words.next())?,
             _ => return Err(format!("unknown argument {word}")),
         }

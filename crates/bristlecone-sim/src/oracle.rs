@@ -5,7 +5,8 @@
 //! 2. Counts are right and the integrity check is clean.
 //! 3. What an opened database has shown is the floor for later power cuts.
 //! 4. Writing goes on: a commit succeeds, survives a power cut and a clean close.
-//! 5. A crash at any change of the recovery itself leaves an image of which the same is true.
+//! 5. If a header slot rots besides, the other one leads to a committed version, whole.
+//! 6. A crash at any change of the recovery itself leaves an image of which the same is true.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -17,12 +18,17 @@ use crate::content::{Key, Recipe, TableId};
 use crate::disk::SimDisk;
 use crate::image::{Cut, Image};
 use crate::model::{History, Version};
-use crate::runner::{identify, version_difference};
 use crate::store;
 use crate::summary::Summary;
+use crate::verdict::{identify, version_difference};
+
+/// Where the header slots are.
+const SLOT_OFFSETS: [u64; 2] = [0, 4096];
+/// The length of a file that was created and never written to.
+const CREATED_BYTES: u64 = 8192;
 
 /// How much is tried at each crash.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Effort {
     /// Images of each crashed disk.
     pub(crate) images: usize,
@@ -91,6 +97,7 @@ impl Oracle<'_> {
         self.summary.runs.unacknowledged_found += u64::from(idx > self.history.floor());
         let recovery = operations_before + 1..=disk.operation_count();
         self.judge_floor(&disk, idx)?;
+        self.judge_slots(start)?;
         check(&mut database)?;
         self.judge_writing(&disk, database, idx)?;
         self.judge_recovery_crashes(start, recovery, candidates)
@@ -103,6 +110,24 @@ impl Oracle<'_> {
             self.reopened(&again, idx..=idx).map_err(|what| {
                 format!("version {idx} was shown and is gone after a power cut ({cut:?}): {what}")
             })?;
+        }
+        Ok(())
+    }
+
+    /// A rotten header slot besides the crash (demand 5): the other slot, which a crash leaves old or new because its
+    /// content fits a sector, names a version that nothing has overwritten.
+    fn judge_slots(&mut self, start: &SimDisk) -> Result<(), String> {
+        if start.len() <= CREATED_BYTES {
+            // Before the create is done, there may be one slot alone.
+            return Ok(());
+        }
+        for offset in SLOT_OFFSETS {
+            let disk = start.fork();
+            let place = offset + self.rng.u64(..100);
+            disk.corrupt(place, 1 + self.rng.u8(..255))
+                .map_err(|error| error.to_string())?;
+            self.reopened(&disk, 0..=self.history.newest_idx())
+                .map_err(|what| format!("besides, byte {place} of a slot rots: {what}"))?;
         }
         Ok(())
     }
@@ -147,7 +172,7 @@ impl Oracle<'_> {
         Ok(txn.commit()?)
     }
 
-    /// Crashes inside of the recovery (demand 5).
+    /// Crashes inside of the recovery (demand 6).
     fn judge_recovery_crashes(
         &mut self,
         start: &SimDisk,
@@ -216,6 +241,45 @@ pub(crate) fn judge_lies(disk: &SimDisk, history: &History, rng: &mut Rng) -> Re
         }
     }
     Ok(errors)
+}
+
+/// Lets one byte or one sector of a file rot: right rows or a typed error, and never a wrong row. Returns whether
+/// there was an error.
+pub(crate) fn judge_rot(
+    mut bytes: Vec<u8>,
+    history: &History,
+    rng: &mut Rng,
+) -> Result<u64, String> {
+    const SECTOR_BYTES: usize = 512;
+    // Half of the places are near the front, where headers and roots of small databases are.
+    let end = if rng.bool() {
+        bytes.len()
+    } else {
+        bytes.len().min(64 * 1024)
+    };
+    let place = rng.usize(..end);
+    let what = if rng.bool() {
+        let xor = rng.u8(1..);
+        bytes[place] ^= xor;
+        format!("byte {place} xor {xor:#04x}")
+    } else {
+        let first = place / SECTOR_BYTES * SECTOR_BYTES;
+        bytes
+            .iter_mut()
+            .skip(first)
+            .take(SECTOR_BYTES)
+            .for_each(|byte| *byte = 0);
+        format!("sector at {first} zeroed")
+    };
+    let Ok(mut database) = store::open(SimDisk::from_bytes(bytes, 1).backend()) else {
+        return Ok(1);
+    };
+    match identify(&database, history, [history.newest_idx()]) {
+        Ok(outcome) => outcome.map_err(|difference| format!("{what}: {difference}"))?,
+        Err(_) => return Ok(1),
+    };
+    // Whatever it says of damage that no row needs, it must not panic.
+    Ok(u64::from(!matches!(database.check_integrity(), Ok(true))))
 }
 
 fn opened(disk: &SimDisk) -> Result<Database, String> {

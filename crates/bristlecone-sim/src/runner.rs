@@ -14,6 +14,7 @@ use crate::model::{History, Version};
 use crate::program::Op;
 use crate::store::{self, Query};
 use crate::summary::Summary;
+use crate::verdict::{Trouble, agree_on_found, agree_on_old, identify, version_difference};
 
 /// How many readers are kept at most; opening another closes the oldest.
 const READERS_MAX: usize = 6;
@@ -29,20 +30,9 @@ pub(crate) enum Weather {
     FailingChanges,
     /// Anything may fail once a fault has struck.
     FailingReads,
-}
-
-/// Why a step did not go as planned.
-enum Trouble {
-    /// The engine reported an error.
-    Engine(Box<Error>),
-    /// The engine contradicts the model.
-    Wrong(String),
-}
-
-impl<E: Into<Error>> From<E> for Trouble {
-    fn from(error: E) -> Self {
-        Trouble::Engine(Box::new(error.into()))
-    }
+    /// A write was acknowledged and is not where it should be: anything may fail, and opening may show any committed
+    /// version, but never a wrong row.
+    Lying,
 }
 
 /// Why a run ended before its program did.
@@ -100,7 +90,7 @@ impl<'s> Runner<'s> {
         self.open()?;
         for (idx, op) in program.iter().enumerate() {
             self.summary.runs.operations += 1;
-            let outcome = self.step(op);
+            let outcome = self.step_watched(op);
             self.settle_outcome(op, outcome)
                 .map_err(|stop| match stop {
                     Stop::Finding(what) => Stop::Finding(format!("operation {idx} {op:?}: {what}")),
@@ -132,13 +122,24 @@ impl<'s> Runner<'s> {
             Weather::Crash if self.disk.has_crashed() => return Err(Stop::Ended),
             Weather::Crash => false,
             Weather::FailingChanges => may_write && self.disk.counters().faults > 0,
-            Weather::FailingReads => self.disk.counters().faults > 0,
+            Weather::FailingReads | Weather::Lying => self.disk.counters().faults > 0,
         };
         if !is_explained {
             return Err(Stop::Finding(format!("unexpected error: {error}")));
         }
         self.summary.runs.errors_reported += 1;
         Ok(())
+    }
+
+    /// Runs a step and demands of one that only reads that it leaves the disk alone.
+    fn step_watched(&mut self, op: &Op) -> Result<(), Trouble> {
+        let is_read = is_read(op) && self.writer.is_none();
+        let operations_before = self.disk.operation_count();
+        let outcome = self.step(op);
+        if is_read && self.disk.operation_count() != operations_before {
+            return Err(Trouble::Wrong("reading has written to the disk".to_owned()));
+        }
+        outcome
     }
 
     fn step(&mut self, op: &Op) -> Result<(), Trouble> {
@@ -319,7 +320,7 @@ impl<'s> Runner<'s> {
         let Some(database) = self.database.as_ref().filter(|_| !self.disk.has_crashed()) else {
             return Ok(());
         };
-        let may_fail = self.weather == Weather::FailingReads;
+        let may_fail = matches!(self.weather, Weather::FailingReads | Weather::Lying);
         let newest = self.history.newest_idx();
         let candidates = before.into_iter().chain([newest]);
         match identify(database, &self.history, candidates) {
@@ -432,7 +433,11 @@ impl<'s> Runner<'s> {
                 return Err(Stop::Ended);
             }
         };
-        let outcome = identify(&database, &self.history, self.history.candidates().rev());
+        let candidates = match self.weather {
+            Weather::Lying => 0..=self.history.newest_idx(),
+            _ => self.history.candidates(),
+        };
+        let outcome = identify(&database, &self.history, candidates.rev());
         self.database = Some(database);
         self.is_halted = false;
         match outcome {
@@ -468,110 +473,4 @@ fn is_read(op: &Op) -> bool {
             | Op::CheckReader { .. }
             | Op::CloseReader { .. }
     )
-}
-
-fn agree_on_old(
-    table: TableId,
-    key: &Key,
-    wanted: Option<Recipe>,
-    found: Option<Vec<u8>>,
-) -> Result<(), Trouble> {
-    if wanted.map(|recipe| recipe.bytes(table)) == found {
-        return Ok(());
-    }
-    let len = |bytes: Vec<u8>| bytes.len();
-    let (wanted, found) = (wanted.map(|recipe| recipe.len), found.map(len));
-    Err(Trouble::Wrong(format!(
-        "the old value of {key:?} has {found:?} bytes, the model says {wanted:?}"
-    )))
-}
-
-fn agree_on_found(
-    table: TableId,
-    query: Query<'_>,
-    version: &Version,
-    found: &[(Key, Vec<u8>)],
-) -> Result<(), Trouble> {
-    let wanted: Vec<(Key, Recipe)> = match query {
-        Query::Key(key) => version
-            .get(table, key)
-            .map(|recipe| (key.clone(), recipe))
-            .into_iter()
-            .collect(),
-        Query::Range { from, to, .. } if from >= to => Vec::new(),
-        Query::Range {
-            from,
-            to,
-            count,
-            is_reverse,
-        } => {
-            let rows = version
-                .rows(table)
-                .into_iter()
-                .flat_map(|rows| rows.range(from..to));
-            let rows = rows.map(|(key, recipe)| (key.clone(), *recipe));
-            if is_reverse {
-                rows.rev().take(count).collect()
-            } else {
-                rows.take(count).collect()
-            }
-        }
-    };
-    let is_same = wanted.len() == found.len()
-        && wanted
-            .iter()
-            .zip(found)
-            .all(|((wanted, recipe), (key, value))| wanted == key && recipe.bytes(table) == *value);
-    if is_same {
-        return Ok(());
-    }
-    let keys = found.iter().map(|(key, _)| key).take(5).collect::<Vec<_>>();
-    Err(Trouble::Wrong(format!(
-        "{} rows found, the model has {}; the first are {keys:?}",
-        found.len(),
-        wanted.len()
-    )))
-}
-
-/// Says which of the candidate versions the database shows, or how it differs from each.
-pub(crate) fn identify(
-    database: &Database,
-    history: &History,
-    candidates: impl IntoIterator<Item = usize>,
-) -> Result<Result<usize, String>, Error> {
-    let txn = database.begin_read()?;
-    let mut differences = Vec::new();
-    for idx in candidates {
-        match version_difference(&txn, history.version(idx))? {
-            None => return Ok(Ok(idx)),
-            Some(what) => differences.push(format!("not version {idx}: {what}")),
-        }
-    }
-    differences.truncate(4);
-    Ok(Err(differences.join("; ")))
-}
-
-/// Compares a snapshot with a version, all tables and all rows; returns the first difference.
-pub(crate) fn version_difference(
-    txn: &ReadTransaction,
-    version: &Version,
-) -> Result<Option<String>, Error> {
-    let names = store::table_names(txn)?;
-    let mut wanted: Vec<&str> = TableId::ALL
-        .into_iter()
-        .filter(|table| version.rows(*table).is_some())
-        .map(TableId::name)
-        .collect();
-    wanted.sort_unstable();
-    if names != wanted {
-        return Ok(Some(format!(
-            "the tables are {names:?}, the model has {wanted:?}"
-        )));
-    }
-    for table in TableId::ALL {
-        if let Some(what) = store::difference(txn, table, version.rows(table))? {
-            return Ok(Some(format!("table {}: {what}", table.name())));
-        }
-    }
-    Ok(None)
 }

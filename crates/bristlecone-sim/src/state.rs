@@ -34,9 +34,13 @@ pub(crate) struct State {
     pub(crate) read_flips: BTreeMap<u64, u8>,
     pub(crate) quota: Option<u64>,
     pub(crate) sync_loss: SyncLoss,
+    /// Whether barriers are acknowledged and do nothing.
+    pub(crate) ignores_barriers: bool,
     /// The first change or barrier, counted from 1, that no longer happens.
     pub(crate) crash_at: Option<u64>,
     pub(crate) is_crashed: bool,
+    /// Whether a barrier of the current backend has failed.
+    pub(crate) has_failed_barrier: bool,
     /// Raised by each kill; backends of earlier processes are refused.
     pub(crate) process: u64,
     pub(crate) counters: Counters,
@@ -56,8 +60,10 @@ impl State {
             read_flips: BTreeMap::new(),
             quota: None,
             sync_loss: SyncLoss::default(),
+            ignores_barriers: false,
             crash_at: None,
             is_crashed: false,
+            has_failed_barrier: false,
             process: 0,
             counters: Counters::default(),
             log: Vec::new(),
@@ -182,10 +188,12 @@ impl State {
         };
         let fault = self.enter(operation)?;
         if let Some(fault) = fault {
+            self.has_failed_barrier = true;
             self.drop_dirty(&range.unwrap_or(0..u64::MAX));
             return Err(code_of(fault).to_error());
         }
         match range {
+            _ if self.ignores_barriers => {}
             None => self.settle_all(),
             Some(range) => self.settle_range(&range),
         }
@@ -216,6 +224,9 @@ impl State {
             return Err(io::Error::other(Crashed));
         }
         self.counters.count(operation);
+        if operation.kind.is_change() && self.has_failed_barrier {
+            self.counters.after_failed_barrier += 1;
+        }
         self.log.push(operation);
         let fault = self.faults.strike(operation);
         self.counters.faults += u64::from(fault.is_some());

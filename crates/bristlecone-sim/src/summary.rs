@@ -89,6 +89,10 @@ counts! {
         commits_failed,
         /// Databases that refused writes after a fault.
         halts,
+        /// Places that rotted in a closed file.
+        rots,
+        /// Those that led to an error; the others were never read or not needed.
+        rots_noticed,
     }
 }
 

@@ -406,6 +406,20 @@ fn failed_barriers_drop_their_data_for_good() {
 }
 
 #[test]
+fn calls_after_a_failed_barrier_are_counted_until_the_next_backend() {
+    let (disk, backend) = disk_with(b"abcd");
+    disk.fail_at(OperationClass::Barrier, 1, Fault::Fail(ErrorCode::Eio));
+    backend.sync_data().unwrap_err();
+    backend.read(0, &mut [0]).unwrap();
+    assert_eq!(disk.counters().after_failed_barrier, 0);
+    backend.write(0, b"X").unwrap();
+    backend.sync_data().unwrap();
+    assert_eq!(disk.counters().after_failed_barrier, 2);
+    disk.backend().write(0, b"Y").unwrap();
+    assert_eq!(disk.counters().after_failed_barrier, 2);
+}
+
+#[test]
 fn failed_range_barriers_drop_their_range_alone() {
     let (disk, backend) = disk_with(b"abcd");
     backend.write(0, b"WXYZ").unwrap();
@@ -439,6 +453,17 @@ fn failed_barriers_may_store_some_sectors() {
     assert_eq!(left.len(), 16 * 512);
     let stored = left.chunks(512).filter(|sector| sector[0] == b'n').count();
     assert!((1..16).contains(&stored), "{stored}");
+}
+
+#[test]
+fn ignored_barriers_make_nothing_durable() {
+    let (disk, backend) = disk_with(b"abcd");
+    disk.ignore_barriers();
+    backend.write(0, b"XYZ").unwrap();
+    backend.sync_data().unwrap();
+    backend.sync_range(0, 3).unwrap();
+    assert_eq!(left_by(&disk, Cut::Nothing), b"abcd");
+    assert_eq!(disk.barrier_count(), 3);
 }
 
 #[test]

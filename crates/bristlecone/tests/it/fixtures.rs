@@ -80,6 +80,33 @@ fn three_keys_are_read() {
     assert_eq!(rows, ages);
 }
 
+/// One line of the dump in `docs/format.md`: six digits of offset, two blanks, bytes in columns 8 to 57.
+fn dump_line(line: &str) -> Option<(usize, Vec<u8>)> {
+    let at = usize::from_str_radix(line.get(..6)?, 16).ok()?;
+    let shown = line.get(8..line.len().min(57))?.replace('|', " ");
+    let bytes = shown
+        .split_whitespace()
+        .map(|byte| u8::from_str_radix(byte, 16));
+    Some((at, bytes.collect::<Result<_, _>>().ok()?))
+}
+
+#[test]
+fn the_dump_in_the_format_document_is_the_golden_file() {
+    let document = include_str!("../../../../docs/format.md");
+    let (_, dump) = document.rsplit_once("## 11.").unwrap();
+    let mut shown = vec![0; THREE_KEYS.len()];
+    for (at, bytes) in dump.lines().filter_map(dump_line) {
+        shown[at..at + bytes.len()].copy_from_slice(&bytes);
+    }
+    // Both header slots say the same; the document shows one.
+    shown.copy_within(..4096, 4096);
+    let differing = shown
+        .iter()
+        .zip(THREE_KEYS)
+        .position(|(left, right)| left != right);
+    assert_eq!(differing, None, "first differing byte");
+}
+
 #[test]
 fn every_kind_is_read() {
     let db = open_sound(EVERY_KIND);

@@ -5,7 +5,7 @@
 //! share a page is the builder's choice, not the format's.
 
 mod every_kind;
-mod kept;
+pub(crate) mod kept;
 
 use bristlecone::{
     Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,

@@ -3,3 +3,4 @@
 
 mod fixtures;
 mod model;
+mod stories;

@@ -5,7 +5,7 @@
 //! share a page is the builder's choice, not the format's.
 
 mod every_kind;
-mod kept;
+pub(crate) mod kept;
 
 use bristlecone::{
     Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,
@@ -78,6 +78,33 @@ fn three_keys_are_read() {
         .collect();
     let ages: Vec<(String, u32)> = AGES.map(|(name, age)| (name.to_owned(), age)).into();
     assert_eq!(rows, ages);
+}
+
+/// One line of the dump in `docs/format.md`: six digits of offset, two blanks, bytes in columns 8 to 57.
+fn dump_line(line: &str) -> Option<(usize, Vec<u8>)> {
+    let at = usize::from_str_radix(line.get(..6)?, 16).ok()?;
+    let shown = line.get(8..line.len().min(57))?.replace('|', " ");
+    let bytes = shown
+        .split_whitespace()
+        .map(|byte| u8::from_str_radix(byte, 16));
+    Some((at, bytes.collect::<Result<_, _>>().ok()?))
+}
+
+#[test]
+fn the_dump_in_the_format_document_is_the_golden_file() {
+    let document = include_str!("../../../../docs/format.md");
+    let (_, dump) = document.rsplit_once("## 11.").unwrap();
+    let mut shown = vec![0; THREE_KEYS.len()];
+    for (at, bytes) in dump.lines().filter_map(dump_line) {
+        shown[at..at + bytes.len()].copy_from_slice(&bytes);
+    }
+    // Both header slots say the same; the document shows one.
+    shown.copy_within(..4096, 4096);
+    let differing = shown
+        .iter()
+        .zip(THREE_KEYS)
+        .position(|(left, right)| left != right);
+    assert_eq!(differing, None, "first differing byte");
 }
 
 #[test]

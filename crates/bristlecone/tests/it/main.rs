@@ -4,3 +4,4 @@
 mod fixtures;
 mod model;
 mod recovery;
+mod stories;

@@ -64,6 +64,7 @@ pub(super) fn run(
         unread: false,
     };
     for corruption in checkpoint.damaged_slots()? {
+        walk.unread = true;
         walk.find(corruption);
     }
     let roots = *version.roots();
@@ -93,6 +94,7 @@ pub(super) fn run(
         walk.find(Corruption::new("table has a root but no name").found(id));
     }
     walk.map(version.map())?;
+    walk.report.read_everything = !walk.unread;
     walk.report.units_reachable = walk.reached.count() + HEADER_UNITS;
     Ok(walk.report)
 }
@@ -379,6 +381,7 @@ impl Walk<'_> {
         };
         let (value, rest) = bytes.split_at(int::saturating_index(extent.len));
         if seal::checksum(value) != extent.hash {
+            self.unread = true;
             let corruption = Corruption::new("extent does not match its hash");
             self.find(corruption.page(extent.id.0).offset(extent.id.offset()));
             return Ok(());

@@ -164,7 +164,10 @@ impl WriteBuffer {
             Stored::Tombstone => (Span::default(), ValueKind::Tombstone),
         };
         if found != 0 && compare.compare(self.node_key(found), key).is_eq() {
+            // Equal keys may be spelt differently; the newest spelling stands, as it does across runs and the tree.
+            let spelling = (self.node_key(found) != key).then(|| self.store(key));
             let node = &mut self.nodes[int::index(found - 1)];
+            node.key = spelling.unwrap_or(node.key);
             node.value = span;
             node.kind = kind;
             return;

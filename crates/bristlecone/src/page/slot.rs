@@ -120,7 +120,8 @@ impl Slot {
         }
         let version = block[VERSION_AT];
         let stored = int::read_u64(block, CHECKSUM_AT).unwrap_or(0);
-        if version != FORMAT_VERSION {
+        // No version is 0: a file cut short before the version reads so.
+        if version != FORMAT_VERSION && version != 0 {
             return Err(SlotError::Version(version));
         }
         let sum = block_checksum(block);
@@ -136,6 +137,9 @@ impl Slot {
 
     fn decode_fields(block: &[u8]) -> Result<Slot, Corruption> {
         let malformed = |what: &'static str| Corruption::new(what);
+        if block[VERSION_AT] != FORMAT_VERSION {
+            return Err(malformed("header slot has no format version"));
+        }
         let u64_at = |at| int::read_u64(block, at).unwrap_or(0);
         let u32_at = |at| int::read_u32(block, at).unwrap_or(0);
         let page_bytes = u32_at(PAGE_BYTES_AT);

@@ -1,6 +1,6 @@
 //! Databases: open, close, and the transactions in between.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, FileType, OpenOptions};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -144,6 +144,7 @@ impl Builder {
     /// On return a new database is durable, its directory entry included.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Database, DatabaseError> {
         let path = path.as_ref();
+        refuse_special_path(path)?;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -162,6 +163,7 @@ impl Builder {
     /// # Errors
     /// As [`Builder::create`]; a missing file is an I/O error, an empty one `NotADatabase`.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Database, DatabaseError> {
+        refuse_special_path(path.as_ref())?;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -179,9 +181,7 @@ impl Builder {
         &self,
         path: impl AsRef<Path>,
     ) -> Result<ReadOnlyDatabase, DatabaseError> {
-        let file = File::open(path).map_err(io_error)?;
-        refuse_special(&file)?;
-        self.open_read_only_with_backend(FileBackend::new_read_only(file)?)
+        self.open_read_only_with_backend(open_file_read_only(path.as_ref())?)
     }
 
     /// Opens the database kept by `backend` for writing, creating it where there is none.
@@ -227,9 +227,29 @@ fn io_error(error: io::Error) -> DatabaseError {
     DatabaseError::Storage(StorageError::Io(error))
 }
 
-/// A database is a regular file: anything else cannot be cut, grown and locked as one.
+/// Opens a database file under a shared lock.
+pub(crate) fn open_file_read_only(path: &Path) -> Result<FileBackend, DatabaseError> {
+    refuse_special_path(path)?;
+    let file = File::open(path).map_err(io_error)?;
+    refuse_special(&file)?;
+    FileBackend::new_read_only(file)
+}
+
+/// Refuses what is no regular file before opening it: opening a pipe waits for its other end.
+fn refuse_special_path(path: &Path) -> Result<(), DatabaseError> {
+    match std::fs::metadata(path) {
+        Ok(found) => refuse_kind(found.file_type()),
+        // The opening that follows says what is wrong, or makes the file.
+        Err(_) => Ok(()),
+    }
+}
+
 fn refuse_special(file: &File) -> Result<(), DatabaseError> {
-    let kind = file.metadata().map_err(io_error)?.file_type();
+    refuse_kind(file.metadata().map_err(io_error)?.file_type())
+}
+
+/// A database is a regular file: anything else cannot be cut, grown and locked as one.
+fn refuse_kind(kind: FileType) -> Result<(), DatabaseError> {
     if kind.is_file() {
         return Ok(());
     }

@@ -6,15 +6,15 @@
 mod report;
 mod walk;
 
-use std::fs::File;
 use std::path::Path;
 
 pub use report::{CheckProgress, CheckReport, Finding};
 
 use crate::checkpoint::{Checkpoint, OpenMode, Options};
-use crate::error::{DatabaseError, Result, StorageError};
+use crate::db;
+use crate::error::{DatabaseError, Result};
 use crate::limits;
-use crate::vfs::{Disk, FileBackend, StorageBackend};
+use crate::vfs::{Disk, StorageBackend};
 
 /// Memory for a check of a file that nobody has open.
 const CACHE_BYTES: usize = 16 << 20;
@@ -35,8 +35,7 @@ pub fn check_file(
     path: impl AsRef<Path>,
     progress: &mut dyn FnMut(CheckProgress),
 ) -> Result<CheckReport, DatabaseError> {
-    let file = File::open(path).map_err(StorageError::Io)?;
-    check_backend(FileBackend::new_read_only(file)?, progress)
+    check_backend(db::open_file_read_only(path.as_ref())?, progress)
 }
 
 /// Checks the database kept by `backend` without writing to it.

@@ -95,6 +95,20 @@ impl<'s> PageWriter<'s> {
         assert!(!value.is_empty(), "an extent holds at least a byte");
         let units = int::narrow(value.len().div_ceil(UNIT_BYTES));
         let id = self.session.allocate(units)?;
+        let extent = ExtentRef {
+            id,
+            len: int::wide(value.len()),
+            birth: self.session.number(),
+            hash: seal::checksum(value),
+        };
+        // Given back at once: nothing will ever name the units, and the transaction may go on.
+        self.write_value(id, value)
+            .inspect_err(|_| self.session.free(id, units, extent.birth))?;
+        self.session.counters().extents_written.add_one();
+        Ok(extent)
+    }
+
+    fn write_value(&self, id: PageId, value: &[u8]) -> Result {
         let whole = value.len() / UNIT_BYTES * UNIT_BYTES;
         let (body, tail) = value.split_at(whole);
         if !body.is_empty() {
@@ -108,13 +122,7 @@ impl<'s> PageWriter<'s> {
                 .disk()
                 .write(id.offset() + int::wide(whole), &unit)?;
         }
-        self.session.counters().extents_written.add_one();
-        Ok(ExtentRef {
-            id,
-            len: int::wide(value.len()),
-            birth: self.session.number(),
-            hash: seal::checksum(value),
-        })
+        Ok(())
     }
 
     /// Frees a page.

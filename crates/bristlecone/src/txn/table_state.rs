@@ -188,15 +188,18 @@ impl TableState {
     /// Merges the newest `count` runs into one of the next level.
     fn merge_runs(&mut self, writer: &mut PageWriter<'_>, count: usize) -> Result {
         let pager = Arc::clone(writer.pager());
-        let merged = self.runs.split_off(self.runs.len() - count);
-        let roots = merged.iter().map(|run| run.root);
+        let at = self.runs.len() - count;
+        let roots = self.runs[at..].iter().map(|run| run.root);
         let mut ops = OpMerge::new(&pager, None, roots, &self.compare)?;
         let root = merge::build_run(writer, &mut ops, &self.compare)?;
+        // Only here, so that after an error every change is still found.
+        ops.finish(writer);
+        let merged = self.runs.split_off(at);
+        let level = merged.iter().map(|run| run.level).max().unwrap_or(0) + 1;
+        self.runs.extend(root.map(|root| Run { root, level }));
         for run in &merged {
             free::free_pages(writer, &run.root)?;
         }
-        let level = merged.iter().map(|run| run.level).max().unwrap_or(0) + 1;
-        self.runs.extend(root.map(|root| Run { root, level }));
         Ok(())
     }
 
@@ -206,6 +209,7 @@ impl TableState {
         let runs = self.runs.iter().map(|run| run.root);
         let mut ops = OpMerge::new(&pager, Some(&self.buffer), runs, &self.compare)?;
         let root = merge::apply(writer, self.base, &mut ops, &self.compare)?;
+        ops.finish(writer);
         for run in &self.runs {
             free::free_pages(writer, &run.root)?;
         }

@@ -1,4 +1,11 @@
 //! Integration tests through the public API.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod api;
+mod bad_input;
+mod corruption;
+mod crafted;
+mod large;
 mod model;
+mod snapshots;
+mod support;

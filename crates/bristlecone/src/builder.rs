@@ -1,6 +1,6 @@
 //! Settings for opening a database, and the files it may be opened in.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::checkpoint::{Checkpoint, OpenMode, Options, create_if_unwritten};
 use crate::db::{Database, ReadOnlyDatabase};
 use crate::error::{DatabaseError, StorageError};
 use crate::limits::{self, UNIT_BYTES};
-use crate::vfs::{Disk, FileBackend, StorageBackend, open_regular};
+use crate::vfs::{Disk, FileBackend, StorageBackend, open_regular, sync_parent};
 
 /// Memory that a database may use unless its builder says otherwise: 1 GiB, as in redb.
 const CACHE_BYTES_DEFAULT: usize = 1 << 30;
@@ -81,7 +81,7 @@ impl Builder {
         options.read(true).write(true).create(true).truncate(false);
         let file = open_regular(path, &options).map_err(io_error)?;
         let db = self.create_with_backend(FileBackend::new(file)?)?;
-        sync_directory(path)?;
+        sync_parent(path).map_err(io_error)?;
         Ok(db)
     }
 
@@ -90,10 +90,14 @@ impl Builder {
     /// # Errors
     /// As [`Builder::create`]; a missing file is an I/O error, an empty one `NotADatabase`.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Database, DatabaseError> {
+        let path = path.as_ref();
         let mut options = OpenOptions::new();
         options.read(true).write(true);
-        let file = open_regular(path.as_ref(), &options).map_err(io_error)?;
-        self.open_disk(Disk::new(Box::new(FileBackend::new(file)?)))
+        let file = open_regular(path, &options).map_err(io_error)?;
+        let db = self.open_disk(Disk::new(Box::new(FileBackend::new(file)?)))?;
+        // Whoever created the file may have been killed before its entry was durable.
+        sync_parent(path).map_err(io_error)?;
+        Ok(db)
     }
 
     /// Opens an existing database for reading alone; nothing is written.
@@ -142,18 +146,4 @@ impl Builder {
 
 fn io_error(error: io::Error) -> DatabaseError {
     DatabaseError::Storage(StorageError::Io(error))
-}
-
-/// Makes the file's directory entry durable, where directories can be synced.
-fn sync_directory(path: &Path) -> Result<(), DatabaseError> {
-    if cfg!(unix) {
-        let parent = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        File::open(parent)
-            .and_then(|directory| directory.sync_all())
-            .map_err(io_error)?;
-    }
-    Ok(())
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::cache::Pager;
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 use crate::int;
 use crate::page::branch::{self, BranchSize, Entry};
 use crate::page::leaf::ValueKind;
 use crate::page::leaf_encoder::{self, LeafSize, Row};
-use crate::page::{ChildRef, ExtentRef, Page, UNIT_BYTES, seal};
+use crate::page::{ChildRef, ExtentRef, Page, PageId, UNIT_BYTES, seal};
 use crate::space::Session;
 
 /// Writes pages into one session; they are unreachable until the session's flip.
@@ -74,7 +74,7 @@ impl<'s> PageWriter<'s> {
             id,
             units,
             birth: self.session.number(),
-            rows: entries.iter().map(|entry| entry.child.rows).sum(),
+            rows: sum_rows(entries)?,
             extents: entries.iter().any(|entry| entry.child.extents),
             fill: fill(size.page_bytes(), units),
         };
@@ -96,6 +96,21 @@ impl<'s> PageWriter<'s> {
         assert!(!value.is_empty(), "an extent holds at least a byte");
         let units = int::narrow(value.len().div_ceil(UNIT_BYTES));
         let id = self.session.allocate(units)?;
+        let extent = ExtentRef {
+            id,
+            len: int::wide(value.len()),
+            birth: self.session.number(),
+            hash: seal::checksum(value),
+        };
+        // Given back at once: nothing will ever name the units, and the transaction may go on.
+        self.write_value(id, value).inspect_err(|_| {
+            self.session.free(id, units, extent.birth);
+        })?;
+        self.session.counters().extents_written.add_one();
+        Ok(extent)
+    }
+
+    fn write_value(&self, id: PageId, value: &[u8]) -> Result {
         let whole = value.len() / UNIT_BYTES * UNIT_BYTES;
         let (body, tail) = value.split_at(whole);
         if !body.is_empty() {
@@ -109,13 +124,7 @@ impl<'s> PageWriter<'s> {
                 .disk()
                 .write(id.offset() + int::wide(whole), &unit)?;
         }
-        self.session.counters().extents_written.add_one();
-        Ok(ExtentRef {
-            id,
-            len: int::wide(value.len()),
-            birth: self.session.number(),
-            hash: seal::checksum(value),
-        })
+        Ok(())
     }
 
     /// Frees a page.
@@ -129,6 +138,17 @@ impl<'s> PageWriter<'s> {
     pub(crate) fn free_extent(&mut self, extent: &ExtentRef) {
         self.session.free(extent.id, extent.units(), extent.birth);
     }
+}
+
+/// Rows below all entries; damaged pages may name more than any tree holds.
+fn sum_rows(entries: &[Entry]) -> Result<u64> {
+    let sum: u64 = entries
+        .iter()
+        .fold(0, |sum, entry| sum.saturating_add(entry.child.rows));
+    if sum > int::U48_MAX {
+        return Err(Corruption::new("children name more rows than a tree can hold").into());
+    }
+    Ok(sum)
 }
 
 fn fill(used: usize, units: u32) -> u16 {

@@ -193,6 +193,10 @@ impl WriteBuffer {
         match found {
             Ok(place) => {
                 let row = int::index(self.blocks[place.block][place.idx].row);
+                // Equal keys may be spelt differently; the newest spelling stands, as it does across runs and the tree.
+                if self.slice(self.rows[row].key) != target.key {
+                    self.rows[row].key = self.store(target.key);
+                }
                 self.rows[row].value = value;
                 self.rows[row].kind = kind;
             }

@@ -159,6 +159,7 @@ impl<'a> Merged<'a> {
     }
 
     fn open(&self, direction: Direction) -> Result<Side> {
+        self.pager.disk().check_open()?;
         let bound = match direction {
             Direction::Forward => self.lower.as_ref().map(Vec::as_slice),
             Direction::Backward => self.upper.as_ref().map(Vec::as_slice),

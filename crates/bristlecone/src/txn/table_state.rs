@@ -9,7 +9,7 @@ use super::op_merge::OpMerge;
 use super::run::{self, Run};
 use super::value_bytes::ValueBytes;
 use crate::cache::{Lease, Pager};
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 use crate::page::Root;
 use crate::page::leaf::Stored;
 use crate::page::order::KeyCompare;
@@ -174,7 +174,9 @@ impl TableState {
         }
         self.buffer.set(key, Stored::Tombstone, &self.compare);
         self.lease.resize(self.buffer.bytes());
-        self.rows -= 1;
+        self.rows = self.rows.checked_sub(1).ok_or_else(|| {
+            Corruption::new("table has more rows than its root says").expected(self.rows)
+        })?;
         Ok(old)
     }
 
@@ -200,15 +202,18 @@ impl TableState {
     /// Merges the newest `count` runs into one of the next level.
     fn merge_runs(&mut self, writer: &mut PageWriter<'_>, count: usize) -> Result {
         let pager = Arc::clone(writer.pager());
-        let merged = self.runs.split_off(self.runs.len() - count);
-        let roots = merged.iter().map(|run| run.root);
+        let at = self.runs.len() - count;
+        let roots = self.runs[at..].iter().map(|run| run.root);
         let mut ops = OpMerge::new(&pager, None, roots, &self.compare)?;
         let root = merge::build_run(writer, &mut ops, &self.compare)?;
+        // Only here, so that after an error every change is still found.
+        ops.finish(writer);
+        let merged = self.runs.split_off(at);
+        let level = merged.iter().map(|run| run.level).max().unwrap_or(0) + 1;
+        self.runs.extend(root.map(|root| Run { root, level }));
         for run in &merged {
             free::free_pages(writer, &run.root)?;
         }
-        let level = merged.iter().map(|run| run.level).max().unwrap_or(0) + 1;
-        self.runs.extend(root.map(|root| Run { root, level }));
         Ok(())
     }
 
@@ -218,6 +223,7 @@ impl TableState {
         let runs = self.runs.iter().map(|run| run.root);
         let mut ops = OpMerge::new(&pager, Some(&self.buffer), runs, &self.compare)?;
         let root = merge::apply(writer, self.base, &mut ops, &self.compare)?;
+        ops.finish(writer);
         for run in &self.runs {
             free::free_pages(writer, &run.root)?;
         }

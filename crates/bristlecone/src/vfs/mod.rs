@@ -37,4 +37,4 @@ pub use backend::StorageBackend;
 pub(crate) use disk::{Disk, WholeSync, WriteStamp};
 pub use file::FileBackend;
 pub use memory::InMemoryBackend;
-pub(crate) use regular::open_regular;
+pub(crate) use regular::{open_regular, sync_parent};

@@ -1,4 +1,4 @@
-//! Opening of regular files: anything else cannot be cut, grown and locked as a database is.
+//! Database files in their directories: only regular files are opened, for anything else cannot be cut, grown and locked as a database is.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io;
@@ -27,5 +27,22 @@ fn refuse_special(kind: FileType) -> io::Result<()> {
     } else {
         let message = "is not a regular file";
         Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+    }
+}
+
+/// Makes the directory entry of `path` durable, where directories can be opened and synced.
+pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    match File::open(parent) {
+        Ok(directory) => directory.sync_all(),
+        // A directory that may be searched but not read keeps its entries; nobody but its owner can sync it.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        Err(error) => Err(error),
     }
 }

@@ -2,6 +2,8 @@
 //! copy are read by their format, so that numbers can be compared with what the engine does next.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bristlecone::{
@@ -14,11 +16,25 @@ const UNIT: usize = 4096;
 
 /// A file in memory that the test can copy at any moment.
 #[derive(Clone, Debug, Default)]
-struct SharedFile(Arc<Mutex<Vec<u8>>>);
+struct SharedFile(Arc<Mutex<Vec<u8>>>, Fuse);
+
+/// Panics at a planned write; 0 is never.
+#[derive(Clone, Debug, Default)]
+struct Fuse(Arc<AtomicU64>);
+
+impl Fuse {
+    fn burn(&self) {
+        let left = self.0.load(Ordering::Relaxed);
+        if left > 0 {
+            self.0.store(left - 1, Ordering::Relaxed);
+            assert!(left > 1, "the backend panics as planned");
+        }
+    }
+}
 
 impl SharedFile {
     fn copy(&self) -> SharedFile {
-        SharedFile(Arc::new(Mutex::new(self.bytes())))
+        SharedFile(Arc::new(Mutex::new(self.bytes())), Fuse::default())
     }
 
     fn bytes(&self) -> Vec<u8> {
@@ -52,6 +68,7 @@ impl StorageBackend for SharedFile {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.1.burn();
         let mut bytes = self.0.lock().unwrap();
         let start = offset as usize;
         if bytes.len() < start + data.len() {
@@ -174,4 +191,45 @@ fn reopening_after_a_clean_close_writes_nothing() {
         file.bytes() == before,
         "a read-only session of a writer changed the file"
     );
+}
+
+#[test]
+fn a_backend_that_panics_in_a_commit_loses_nothing() {
+    for nth in 1..=12 {
+        let file = SharedFile::default();
+        let db = open(&file);
+        fill(&db, 0..50, 100);
+        file.1.0.store(nth, Ordering::Relaxed);
+        let panicked = catch_unwind(AssertUnwindSafe(|| fill(&db, 50..100, 100))).is_err();
+        file.1.0.store(0, Ordering::Relaxed);
+        let read = db.begin_read().unwrap();
+        let table = read.open_table(TABLE).unwrap();
+        assert_eq!(
+            table.len().unwrap(),
+            if panicked { 50 } else { 100 },
+            "write {nth}"
+        );
+        drop((table, read));
+        // Whether writing goes on depends on how far the flip had come; what it then commits is whole.
+        let went_on = db.begin_write().is_ok_and(|txn| {
+            txn.open_table(TABLE)
+                .unwrap()
+                .insert(1000, [1].as_slice())
+                .unwrap();
+            txn.commit().is_ok()
+        });
+        drop(db);
+        let found = rows(&file) - u64::from(went_on);
+        assert!([50, 100].contains(&found), "write {nth}: {found} rows");
+        assert!(
+            panicked || found == 100,
+            "write {nth}: an acknowledged commit is lost"
+        );
+        assert!(
+            check_backend(file, &mut |_| {})
+                .unwrap()
+                .findings
+                .is_empty()
+        );
+    }
 }

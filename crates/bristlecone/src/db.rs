@@ -210,7 +210,7 @@ fn cache_stats(checkpoint: &Checkpoint) -> CacheStats {
         evictions: pager.cache().evictions(),
         read_hits,
         read_misses,
-        used_bytes: pager.cache().used_bytes(),
+        used_bytes: pager.budget().cached(),
     }
 }
 

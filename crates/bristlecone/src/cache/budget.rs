@@ -9,6 +9,8 @@ pub(crate) struct Budget {
     total: usize,
     /// Bytes leased to write buffers. A counter, so Relaxed.
     leased: AtomicUsize,
+    /// Bytes of cached pages. A counter, so Relaxed.
+    cached: AtomicUsize,
 }
 
 impl Budget {
@@ -17,6 +19,7 @@ impl Budget {
         Arc::new(Budget {
             total,
             leased: AtomicUsize::new(0),
+            cached: AtomicUsize::new(0),
         })
     }
 
@@ -30,9 +33,27 @@ impl Budget {
         self.leased.load(Ordering::Relaxed)
     }
 
-    /// Bytes not leased.
-    pub(crate) fn unleased(&self) -> usize {
-        self.total.saturating_sub(self.leased())
+    /// Whether leases, cached pages and `more` bytes together pass the budget.
+    pub(super) fn is_passed_by(&self, more: usize) -> bool {
+        let used = self
+            .leased()
+            .saturating_add(self.cached.load(Ordering::Relaxed));
+        used.saturating_add(more) > self.total
+    }
+
+    /// Counts bytes that the cache took in.
+    pub(super) fn add_cached(&self, bytes: usize) {
+        self.cached.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts bytes that the cache gave up.
+    pub(super) fn drop_cached(&self, bytes: usize) {
+        self.cached.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes of cached pages.
+    pub(crate) fn cached(&self) -> usize {
+        self.cached.load(Ordering::Relaxed)
     }
 
     /// Bytes that the write buffers of one transaction may hold before they spill: a quarter of the budget, and

@@ -4,7 +4,8 @@
 //! place *and* its birth: a place that was freed and written again cannot serve a reader of the older write.
 //!
 //! # Invariants
-//! 1. Bytes of cached pages plus leased bytes stay within the budget, but for one page per shard.
+//! 1. Bytes of cached pages plus leased bytes stay within the budget, but for one page per shard and what a write
+//!    buffer took in one call.
 //! 2. A page in the cache was opened (checksum, name, layout) or encoded by this process.
 //!
 //! # Concurrency

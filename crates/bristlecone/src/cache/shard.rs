@@ -24,7 +24,6 @@ struct Shard {
     places: HashMap<u64, usize>,
     frames: Vec<Frame>,
     hand: usize,
-    bytes: usize,
 }
 
 /// Cached pages of one database.
@@ -77,16 +76,13 @@ impl PageCache {
 
     /// Keeps a page, replacing any other write of its place; a page too large for the budget is not kept.
     pub(crate) fn insert(&self, id: PageId, birth: Number, page: &Arc<Page>) {
-        let bytes = page.bytes().len() + ENTRY_BYTES;
-        let limit = self.budget.unleased() / self.shards.len();
+        let bytes = frame_bytes(page);
         let mut shard = self.shard(id);
-        shard.forget(id);
+        self.budget.drop_cached(shard.forget(id));
         if bytes > self.budget.total() / 4 {
             return;
         }
-        while shard.bytes + bytes > limit && shard.evict_one() {
-            self.evictions.fetch_add(1, Ordering::Relaxed);
-        }
+        while self.budget.is_passed_by(bytes) && self.evict_one(&mut shard) {}
         let idx = shard.frames.len();
         shard.places.insert(id.0, idx);
         shard.frames.push(Frame {
@@ -95,63 +91,80 @@ impl PageCache {
             page: Arc::clone(page),
             used: false,
         });
-        shard.bytes += bytes;
+        self.budget.add_cached(bytes);
     }
 
     /// Forgets whatever is cached for `id`.
     pub(crate) fn forget(&self, id: PageId) {
-        self.shard(id).forget(id);
+        self.budget.drop_cached(self.shard(id).forget(id));
+    }
+
+    /// Forgets pages until what has been leased meanwhile fits the budget beside the rest, or none is left.
+    pub(crate) fn make_room(&self) {
+        let mut evicted = true;
+        while evicted && self.budget.is_passed_by(0) {
+            evicted = false;
+            // One of each in turn, so that all shards keep their share.
+            for shard in &self.shards {
+                let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+                evicted |= self.evict_one(&mut shard);
+            }
+        }
+    }
+
+    fn evict_one(&self, shard: &mut Shard) -> bool {
+        let bytes = shard.evict_one();
+        if let Some(bytes) = bytes {
+            self.budget.drop_cached(bytes);
+            self.evictions.fetch_add(1, Ordering::Relaxed);
+        }
+        bytes.is_some()
     }
 
     /// Pages forgotten for want of room so far.
     pub(crate) fn evictions(&self) -> u64 {
         self.evictions.load(Ordering::Relaxed)
     }
+}
 
-    /// Bytes held.
-    pub(crate) fn used_bytes(&self) -> usize {
-        self.shards
-            .iter()
-            .map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner).bytes)
-            .sum()
-    }
+/// What a page takes of the budget.
+fn frame_bytes(page: &Page) -> usize {
+    page.bytes().len() + ENTRY_BYTES
 }
 
 impl Shard {
-    fn forget(&mut self, id: PageId) {
-        if let Some(idx) = self.places.remove(&id.0) {
-            self.remove_frame(idx);
+    /// Returns the bytes given up.
+    fn forget(&mut self, id: PageId) -> usize {
+        match self.places.remove(&id.0) {
+            None => 0,
+            Some(idx) => self.remove_frame(idx),
         }
     }
 
-    fn remove_frame(&mut self, idx: usize) {
+    fn remove_frame(&mut self, idx: usize) -> usize {
         let frame = self.frames.swap_remove(idx);
-        self.bytes -= frame.page.bytes().len() + ENTRY_BYTES;
         if let Some(moved) = self.frames.get(idx) {
             self.places.insert(moved.id.0, idx);
         }
+        frame_bytes(&frame.page)
     }
 
-    /// Second chance: passes over pages used since the hand was last here, at most one round.
-    fn evict_one(&mut self) -> bool {
+    /// Second chance: passes over pages used since the hand was last here, at most one round. Returns the bytes given
+    /// up; `None` if the shard is empty.
+    fn evict_one(&mut self) -> Option<usize> {
         for _ in 0..=self.frames.len() {
             if self.hand >= self.frames.len() {
                 self.hand = 0;
             }
-            match self.frames.get_mut(self.hand) {
-                None => return false,
-                Some(frame) if frame.used => {
-                    frame.used = false;
-                    self.hand += 1;
-                }
-                Some(frame) => {
-                    let id = frame.id;
-                    self.places.remove(&id.0);
-                    self.remove_frame(self.hand);
-                    return true;
-                }
+            let frame = self.frames.get_mut(self.hand)?;
+            if frame.used {
+                frame.used = false;
+                self.hand += 1;
+                continue;
             }
+            let id = frame.id;
+            return Some(self.forget(id));
         }
-        false
+        None
     }
 }

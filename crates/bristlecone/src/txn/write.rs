@@ -286,7 +286,9 @@ impl WriteTxn {
 
     /// Spills the largest buffer once all of them together outgrow their share of the budget.
     fn spill_if_over(&self, state: &mut TableState) -> Result {
-        let budget = self.snapshot.pager().budget();
+        let pager = self.snapshot.pager();
+        pager.cache().make_room();
+        let budget = pager.budget();
         if budget.leased() <= budget.write_share() {
             return Ok(());
         }

@@ -1,24 +1,17 @@
 //! Databases: open, close, and the transactions in between.
 
-use std::fs::{File, OpenOptions};
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::builder::Builder;
 use crate::check::{self, CheckProgress, CheckReport};
-use crate::checkpoint::{Checkpoint, OpenMode, Options, create_if_unwritten};
+use crate::checkpoint::Checkpoint;
 use crate::counters::EngineCounters;
 use crate::error::{DatabaseError, Result, StorageError, TransactionError};
-use crate::limits;
-use crate::page::UNIT_BYTES;
 use crate::table::{ReadTransaction, WriteTransaction};
 use crate::txn::gate::Gate;
 use crate::txn::snapshot::Snapshot;
 use crate::txn::write::WriteTxn;
-use crate::vfs::{Disk, FileBackend, StorageBackend};
-
-/// Memory that a database may use unless its builder says otherwise: 1 GiB, as in redb.
-const CACHE_BYTES_DEFAULT: usize = 1 << 30;
 
 /// How full the page cache is and how well it serves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,185 +73,17 @@ pub struct ReadOnlyDatabase {
     checkpoint: Arc<Checkpoint>,
 }
 
-/// Settings for opening a database.
-///
-/// ```
-/// # fn main() -> Result<(), bristlecone::Error> {
-/// let db = bristlecone::Database::builder()
-///     .set_cache_size(64 << 20)
-///     .create_with_backend(bristlecone::backends::InMemoryBackend::new())?;
-/// # Ok(()) }
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Builder {
-    options: Options,
-}
-
-impl Default for Builder {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Builder {
-    /// The defaults: 1 GiB of memory, pages of 8 KiB.
-    pub fn new() -> Self {
-        let cache_bytes = CACHE_BYTES_DEFAULT;
-        Self {
-            options: Options {
-                cache_bytes,
-                page_bytes: limits::PAGE_BYTES_DEFAULT,
-            },
-        }
-    }
-
-    /// Bytes of memory for cached pages and write buffers together. Any number works; less is slower: a transaction
-    /// spills its changes to the file once they take a quarter of it.
-    pub fn set_cache_size(&mut self, bytes: usize) -> &mut Self {
-        self.options.cache_bytes = bytes;
-        self
-    }
-
-    /// Page size in bytes of a database that is created: a multiple of 4096 from 4 KiB to 64 KiB, 8 KiB by default.
-    /// Larger pages read faster in order and make small changes dearer. An existing database keeps its own.
-    ///
-    /// # Panics
-    /// If the size is not one of those.
-    pub fn set_page_size(&mut self, bytes: usize) -> &mut Self {
-        let allowed = limits::PAGE_BYTES_MIN..=limits::PAGE_BYTES_MAX;
-        assert!(
-            allowed.contains(&bytes) && bytes.is_multiple_of(UNIT_BYTES),
-            "page size must be a multiple of 4096 from 4096 to 65536"
-        );
-        self.options.page_bytes = bytes;
-        self
-    }
-
-    /// Opens a database for writing, creating it where there is none.
-    ///
-    /// # Errors
-    /// `NotADatabase` if the file is neither empty nor a database, `UpgradeRequired` if it has another format version;
-    /// the file is untouched in both cases. `DatabaseAlreadyOpen` while anybody has it open.
-    ///
-    /// # Durability
-    /// On return a new database is durable, its directory entry included.
-    pub fn create(&self, path: impl AsRef<Path>) -> Result<Database, DatabaseError> {
-        let path = path.as_ref();
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(io_error)?;
-        refuse_special(&file)?;
-        let db = self.create_with_backend(FileBackend::new(file)?)?;
-        sync_directory(path)?;
-        Ok(db)
-    }
-
-    /// Opens an existing database for writing.
-    ///
-    /// # Errors
-    /// As [`Builder::create`]; a missing file is an I/O error, an empty one `NotADatabase`.
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<Database, DatabaseError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(path)
-            .map_err(io_error)?;
-        refuse_special(&file)?;
-        self.open_disk(Disk::new(Box::new(FileBackend::new(file)?)))
-    }
-
-    /// Opens an existing database for reading alone; nothing is written.
-    ///
-    /// # Errors
-    /// As [`Builder::open`].
-    pub fn open_read_only(
-        &self,
-        path: impl AsRef<Path>,
-    ) -> Result<ReadOnlyDatabase, DatabaseError> {
-        let file = File::open(path).map_err(io_error)?;
-        refuse_special(&file)?;
-        self.open_read_only_with_backend(FileBackend::new_read_only(file)?)
-    }
-
-    /// Opens the database kept by `backend` for writing, creating it where there is none.
-    ///
-    /// # Errors
-    /// As [`Builder::create`].
-    pub fn create_with_backend(
-        &self,
-        backend: impl StorageBackend,
-    ) -> Result<Database, DatabaseError> {
-        let disk = Disk::new(Box::new(backend));
-        create_if_unwritten(&disk, &self.options)?;
-        self.open_disk(disk)
-    }
-
-    /// Opens the database kept by `backend` for reading alone.
-    ///
-    /// # Errors
-    /// As [`Builder::open_read_only`].
-    pub fn open_read_only_with_backend(
-        &self,
-        backend: impl StorageBackend,
-    ) -> Result<ReadOnlyDatabase, DatabaseError> {
-        let disk = Disk::new(Box::new(backend));
-        let checkpoint = Checkpoint::open(disk, OpenMode::ReadOnly, &self.options)?;
-        Ok(ReadOnlyDatabase {
-            checkpoint: Arc::new(checkpoint),
-        })
-    }
-
-    fn open_disk(&self, disk: Disk) -> Result<Database, DatabaseError> {
-        let checkpoint = Arc::new(Checkpoint::open(disk, OpenMode::ReadWrite, &self.options)?);
+impl Database {
+    pub(crate) fn new(checkpoint: Checkpoint) -> Self {
+        let checkpoint = Arc::new(checkpoint);
         let gate = Gate::new(Arc::clone(&checkpoint));
-        Ok(Database {
+        Self {
             checkpoint,
             gate,
             closed: false,
-        })
+        }
     }
-}
 
-fn io_error(error: io::Error) -> DatabaseError {
-    DatabaseError::Storage(StorageError::Io(error))
-}
-
-/// A database is a regular file: anything else cannot be cut, grown and locked as one.
-fn refuse_special(file: &File) -> Result<(), DatabaseError> {
-    let kind = file.metadata().map_err(io_error)?.file_type();
-    if kind.is_file() {
-        return Ok(());
-    }
-    let (kind, what) = if kind.is_dir() {
-        (
-            io::ErrorKind::IsADirectory,
-            "is a directory, not a database file",
-        )
-    } else {
-        (io::ErrorKind::InvalidInput, "is not a regular file")
-    };
-    Err(io_error(io::Error::new(kind, what)))
-}
-
-/// Makes the file's directory entry durable, where directories can be synced.
-fn sync_directory(path: &Path) -> Result<(), DatabaseError> {
-    if cfg!(unix) {
-        let parent = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        File::open(parent)
-            .and_then(|directory| directory.sync_all())
-            .map_err(io_error)?;
-    }
-    Ok(())
-}
-
-impl Database {
     /// Opens a database with the default settings, creating it where there is none: [`Builder::create`].
     ///
     /// # Errors
@@ -400,6 +225,12 @@ impl ReadableDatabase for Database {
 }
 
 impl ReadOnlyDatabase {
+    pub(crate) fn new(checkpoint: Checkpoint) -> Self {
+        Self {
+            checkpoint: Arc::new(checkpoint),
+        }
+    }
+
     /// Opens an existing database for reading with the default settings: [`Builder::open_read_only`].
     ///
     /// # Errors

@@ -17,6 +17,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod builder;
 mod cache;
 mod check;
 mod checkpoint;
@@ -33,9 +34,10 @@ mod txn;
 mod types;
 mod vfs;
 
+pub use builder::Builder;
 pub use check::{CheckProgress, CheckReport, Finding, check_backend, check_file};
 pub use counters::EngineCounters;
-pub use db::{Builder, CacheStats, Database, ReadOnlyDatabase, ReadableDatabase};
+pub use db::{CacheStats, Database, ReadOnlyDatabase, ReadableDatabase};
 pub use error::{
     BackendError, CommitError, CompactionError, Corruption, CursorError, DatabaseError, Error,
     Result, SavepointError, SetDurabilityError, StorageError, TableError, TransactionError,
@@ -57,3 +59,8 @@ pub const FILE_FORMAT: &str = "0.1";
 pub mod backends {
     pub use crate::vfs::{FileBackend, InMemoryBackend};
 }
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

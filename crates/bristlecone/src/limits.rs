@@ -1,6 +1,7 @@
 //! Limits of the engine and its format, with the relations between them checked at compile time.
 
-use crate::page::UNIT_BYTES;
+/// Bytes of the allocation unit; no two pages share one.
+pub(crate) const UNIT_BYTES: usize = 4096;
 
 /// Longest key or value, in bytes (3 GiB, as in redb).
 pub(crate) const VALUE_BYTES_MAX: usize = 3 << 30;

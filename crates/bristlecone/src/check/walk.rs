@@ -5,9 +5,9 @@ use crate::checkpoint::Checkpoint;
 use crate::error::{Corruption, Result, StorageError};
 use crate::int;
 use crate::page::leaf::{Leaf, Stored};
+use crate::page::order::KeyCompare;
 use crate::page::{ChildRef, ExtentRef, Page, PageId, Root, UNIT_BYTES, seal};
 use crate::space::{HEADER_UNITS, UnitMap, load_map};
-use crate::tree::order::KeyCompare;
 use crate::txn::catalog::NameEntry;
 use crate::txn::schema_check::untyped_compare;
 use crate::types::TableSchema;
@@ -64,6 +64,7 @@ pub(super) fn run(
         unread: false,
     };
     for corruption in checkpoint.damaged_slots()? {
+        walk.unread = true;
         walk.find(corruption);
     }
     let roots = *version.roots();
@@ -93,6 +94,7 @@ pub(super) fn run(
         walk.find(Corruption::new("table has a root but no name").found(id));
     }
     walk.map(version.map())?;
+    walk.report.read_everything = !walk.unread;
     walk.report.units_reachable = walk.reached.count() + HEADER_UNITS;
     Ok(walk.report)
 }
@@ -379,6 +381,7 @@ impl Walk<'_> {
         };
         let (value, rest) = bytes.split_at(int::saturating_index(extent.len));
         if seal::checksum(value) != extent.hash {
+            self.unread = true;
             let corruption = Corruption::new("extent does not match its hash");
             self.find(corruption.page(extent.id.0).offset(extent.id.offset()));
             return Ok(());

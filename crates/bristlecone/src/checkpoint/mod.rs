@@ -49,6 +49,17 @@ struct WriteSide {
     header: Mutex<Header>,
 }
 
+/// Stops writing if a user's backend panics in the middle of a flip: what the disk then holds is unknown.
+struct HaltOnPanic<'d>(&'d Disk);
+
+impl Drop for HaltOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.halt();
+        }
+    }
+}
+
 impl Checkpoint {
     /// Where pages are read.
     pub(crate) fn pager(&self) -> &Arc<Pager> {
@@ -92,6 +103,7 @@ impl Checkpoint {
         self.disk().check_writable()?;
         let side = self.write_side()?;
         if side.space.needs_ceiling() {
+            let _guard = HaltOnPanic(self.disk());
             let mut header = self.header(side);
             let ceiling = side.space.proposed_ceiling();
             let token = self.disk().sync_all()?;
@@ -115,6 +127,7 @@ impl Checkpoint {
     /// On return the version is durable and visible.
     pub(crate) fn publish(&self, mut session: Session, roots: Roots) -> Result<Arc<Version>> {
         let side = self.write_side()?;
+        let _guard = HaltOnPanic(self.disk());
         let mut header = self.header(side);
         let settled = side.space.settle(&mut session)?;
         let number = side.space.fresh_number();
@@ -162,12 +175,13 @@ impl Checkpoint {
     /// # Errors
     /// Any I/O error; everything committed is durable all the same.
     pub(crate) fn close(&self) -> Result {
-        if let Some(side) = &self.write
-            && !self.disk().is_halted()
-        {
-            self.close_written(side)?;
-        }
-        self.disk().close()
+        let written = match &self.write {
+            Some(side) if !self.disk().is_halted() => self.close_written(side),
+            _ => Ok(()),
+        };
+        // The backend is closed whatever happened: its lock must not outlive the database.
+        let closed = self.disk().close();
+        written.and(closed)
     }
 
     fn close_written(&self, side: &WriteSide) -> Result {

@@ -65,7 +65,7 @@ impl fmt::Display for StorageError {
             Self::ValueTooLarge(bytes) => {
                 write!(
                     f,
-                    "a key or value of {bytes} bytes is larger than can be stored"
+                    "{bytes} bytes are too many: a key or value takes at most 3 GiB, both together 3.75 GiB, a table's name 64 KiB"
                 )
             }
             Self::Io(source) => fmt_io(source, f),

@@ -11,12 +11,13 @@
 use std::cmp::Ordering;
 
 use super::column::{self, Column};
-use super::header::{HEADER_BYTES, PageHeader, PageKind};
-use super::leaf::{bisect, common_prefix};
+use super::header::{HEADER_BYTES, PageHeader, PageKind, TRAILER_BYTES};
+use super::leaf::bisect;
+use super::leaf_encoder::common_prefix;
 use super::{CHILD_BYTES, ChildRef, HEIGHT_MAX, Number, PageId, UNIT_BYTES, seal};
 use crate::error::Corruption;
 use crate::int;
-use crate::tree::order::KeyCompare;
+use crate::page::order::KeyCompare;
 
 const WIDE: u8 = 4;
 
@@ -223,7 +224,7 @@ impl BranchSize {
 
     /// Bytes that the page needs in all.
     pub(crate) fn page_bytes(&self) -> usize {
-        self.body_end() + seal::TRAILER_BYTES
+        self.body_end() + TRAILER_BYTES
     }
 
     /// Children added.

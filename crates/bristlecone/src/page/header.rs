@@ -19,6 +19,8 @@ use crate::int;
 
 /// Size of the header.
 pub(crate) const HEADER_BYTES: usize = 32;
+/// Bytes of the trailer that closes an unencrypted page.
+pub(crate) const TRAILER_BYTES: usize = 8;
 /// Offset of the page id, for messages about pages that could not be opened.
 pub(crate) const ID_AT: usize = 8;
 
@@ -121,7 +123,7 @@ impl PageHeader {
             return Err(Corruption::new("unknown search mode in a page").page(header.id.0));
         }
         let end = int::index(header.body_end);
-        if end < HEADER_BYTES || end + super::seal::TRAILER_BYTES > page.len() {
+        if end < HEADER_BYTES || end + TRAILER_BYTES > page.len() {
             return Err(Corruption::new("page content ends outside the page")
                 .page(header.id.0)
                 .expected(page.len())

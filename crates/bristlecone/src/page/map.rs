@@ -6,7 +6,7 @@
 //! ```
 //! An index entry with page id 0 stands for a subtree in which no unit is reachable.
 
-use super::header::{HEADER_BYTES, PageHeader, PageKind};
+use super::header::{HEADER_BYTES, PageHeader, PageKind, TRAILER_BYTES};
 use super::{Number, PageId, UNIT_BYTES, seal};
 use crate::error::Corruption;
 use crate::int;
@@ -19,8 +19,8 @@ pub(crate) const MAP_LEAF_UNITS: u64 = (MAP_BITMAP_BYTES * 8) as u64;
 pub(crate) const MAP_FANOUT: usize = 336;
 
 const ENTRY_BYTES: usize = 12;
-const _: () = assert!(HEADER_BYTES + MAP_BITMAP_BYTES + seal::TRAILER_BYTES <= UNIT_BYTES);
-const _: () = assert!(HEADER_BYTES + MAP_FANOUT * ENTRY_BYTES + seal::TRAILER_BYTES <= UNIT_BYTES);
+const _: () = assert!(HEADER_BYTES + MAP_BITMAP_BYTES + TRAILER_BYTES <= UNIT_BYTES);
+const _: () = assert!(HEADER_BYTES + MAP_FANOUT * ENTRY_BYTES + TRAILER_BYTES <= UNIT_BYTES);
 
 /// Place and write of a map page; `None` in a slot of the map means that no unit below is reachable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

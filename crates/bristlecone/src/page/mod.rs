@@ -13,7 +13,9 @@ pub(crate) mod branch;
 pub(crate) mod column;
 pub(crate) mod header;
 pub(crate) mod leaf;
+pub(crate) mod leaf_encoder;
 pub(crate) mod map;
+pub(crate) mod order;
 pub(crate) mod seal;
 pub(crate) mod slot;
 #[cfg(test)]
@@ -22,8 +24,7 @@ mod tests;
 use crate::error::Corruption;
 use crate::int;
 
-/// Bytes of the allocation unit; no two pages share one.
-pub(crate) const UNIT_BYTES: usize = 4096;
+pub(crate) use crate::limits::UNIT_BYTES;
 
 /// Number of a page's first unit in the file; its byte offset is this times [`UNIT_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -211,7 +212,7 @@ impl Page {
     /// A [`Corruption`] that names the page and what was wrong with it.
     pub(crate) fn open(bytes: Box<[u8]>, child: &ChildRef) -> Result<Page, Corruption> {
         let header = seal::open(&bytes, child.id, child.birth, child.units)?;
-        let content = &bytes[..bytes.len() - seal::TRAILER_BYTES];
+        let content = &bytes[..bytes.len() - header::TRAILER_BYTES];
         let body = match header.kind {
             header::PageKind::Leaf => Body::Leaf(
                 leaf::LeafLayout::open(content, &header).map_err(|found| found.page(child.id.0))?,

@@ -5,13 +5,10 @@
 
 use twox_hash::XxHash3_64;
 
-use super::header::PageHeader;
+use super::header::{PageHeader, TRAILER_BYTES};
 use super::{Number, PageId};
 use crate::error::Corruption;
 use crate::int;
-
-/// Bytes of the trailer of an unencrypted page.
-pub(crate) const TRAILER_BYTES: usize = 8;
 
 /// XXH3-64, the checksum of pages, extents and header slots.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {

@@ -78,6 +78,13 @@ const ROOTS_AT: usize = 128;
 const MAP_AT: usize = 160;
 // 192..256 is kept for a merge cursor, 256..4096 for the log directory; both are zero without a log.
 const LOG_AT: usize = 192;
+/// Bytes between the fields, zero in this format version.
+const RESERVED: [std::ops::Range<usize>; 4] = [
+    VERSION_AT + 1..PAGE_BYTES_AT,
+    NAMES_AT + ROOT_BYTES..ROOTS_AT,
+    ROOTS_AT + ROOT_BYTES..MAP_AT,
+    MAP_AT + 17..LOG_AT,
+];
 const _: () = assert!(NAMES_AT + ROOT_BYTES <= ROOTS_AT && ROOTS_AT + ROOT_BYTES <= MAP_AT);
 const _: () = assert!(MAP_AT + 17 <= LOG_AT && LOG_AT < 512);
 
@@ -120,7 +127,8 @@ impl Slot {
         }
         let version = block[VERSION_AT];
         let stored = int::read_u64(block, CHECKSUM_AT).unwrap_or(0);
-        if version != FORMAT_VERSION {
+        // No version is 0: a file cut short before the version reads so.
+        if version != FORMAT_VERSION && version != 0 {
             return Err(SlotError::Version(version));
         }
         let sum = block_checksum(block);
@@ -136,6 +144,9 @@ impl Slot {
 
     fn decode_fields(block: &[u8]) -> Result<Slot, Corruption> {
         let malformed = |what: &'static str| Corruption::new(what);
+        if block[VERSION_AT] != FORMAT_VERSION {
+            return Err(malformed("header slot has no format version"));
+        }
         let u64_at = |at| int::read_u64(block, at).unwrap_or(0);
         let u32_at = |at| int::read_u32(block, at).unwrap_or(0);
         let page_bytes = u32_at(PAGE_BYTES_AT);
@@ -150,6 +161,14 @@ impl Slot {
         if block[LOG_AT..].iter().any(|&byte| byte != 0) {
             return Err(malformed(
                 "header slot names a log, which this format version has not",
+            ));
+        }
+        if RESERVED
+            .into_iter()
+            .any(|range| block[range].iter().any(|&byte| byte != 0))
+        {
+            return Err(malformed(
+                "header slot has bytes set that this format version reserves",
             ));
         }
         let mut database_id = [0; 16];
@@ -176,6 +195,14 @@ impl Slot {
         let limit = int::U48_MAX;
         if slot.version >= slot.ceiling || slot.ceiling.0 > limit || slot.units > limit {
             return Err(malformed("header slot has impossible numbers"));
+        }
+        if slot.base_seq != 0 {
+            return Err(malformed(
+                "header slot names a sequence number, which this format version has not",
+            ));
+        }
+        if slot.map.is_none() && (slot.names.is_some() || slot.roots.is_some()) {
+            return Err(malformed("header slot names trees but no space map"));
         }
         if slot.map_height > 4 {
             return Err(malformed("header slot names an impossible space map"));

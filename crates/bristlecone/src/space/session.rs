@@ -20,11 +20,16 @@ pub(crate) struct Session {
     first: Number,
     born: BTreeMap<u64, u32>,
     freed: Vec<Freed>,
+    /// Drawn and freed again when no number was left below the durable ceiling to tell a second write of the place from
+    /// the first: given back when the session ends.
+    parked: Vec<(PageId, u32)>,
     /// A unit was drawn and freed under the current number: the next draw takes a fresh one, so that no two writes of a
     /// place ever carry the same birth.
     stale_number: bool,
     /// Whether the units drawn stay drawn when the session ends.
     kept: bool,
+    /// Whether nothing at all may be given back.
+    abandoned: bool,
 }
 
 impl Session {
@@ -35,8 +40,10 @@ impl Session {
             first: number,
             born: BTreeMap::new(),
             freed: Vec::new(),
+            parked: Vec::new(),
             stale_number: false,
             kept: false,
+            abandoned: false,
         }
     }
 
@@ -71,19 +78,22 @@ impl Session {
     }
 
     /// Frees a page or extent: at once if this session drew it, at the flip otherwise.
-    pub(crate) fn free(&mut self, id: PageId, units: u32, birth: Number) {
+    ///
+    /// Returns whether the place may be written again within this session.
+    pub(crate) fn free(&mut self, id: PageId, units: u32, birth: Number) -> bool {
         let ours = birth >= self.first && self.born.get(&id.0) == Some(&units);
         if !ours {
             self.freed.push(Freed { id, units, birth });
-            return;
-        }
-        if birth == self.number && !self.space.has_numbers() {
-            // No number is left below the durable ceiling to tell two writes of the place apart, so it waits.
-            return;
+            return false;
         }
         self.born.remove(&id.0);
+        if birth == self.number && !self.space.has_numbers() {
+            self.parked.push((id, units));
+            return false;
+        }
         self.stale_number |= birth == self.number;
         self.space.put_back(id, units);
+        true
     }
 
     /// Units drawn, by first unit.
@@ -113,6 +123,7 @@ impl Session {
     /// Ends the session with its outcome unknown: a header may or may not name what it wrote, so nothing is reused.
     pub(crate) fn abandon(mut self) {
         self.kept = true;
+        self.abandoned = true;
     }
 }
 
@@ -120,6 +131,11 @@ impl Drop for Session {
     fn drop(&mut self) {
         if !self.kept {
             self.space.release(&self.born);
+        }
+        if !self.abandoned {
+            for &(id, units) in &self.parked {
+                self.space.put_back(id, units);
+            }
         }
     }
 }

@@ -91,7 +91,7 @@ impl Space {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic elsewhere cannot leave the state half changed: no user code runs under the lock.
+        // Only the backend's calls could panic under the lock, and each is made before or after a change, not within.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

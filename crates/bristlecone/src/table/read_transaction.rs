@@ -7,7 +7,7 @@ use super::{
     ReadOnlyTable, ReadOnlyUntypedTable, TableDefinition, TableHandle, UntypedTableHandle,
 };
 use crate::error::{Result, TableError, TransactionError};
-use crate::tree::order::KeyCompare;
+use crate::page::order::KeyCompare;
 use crate::txn::catalog::NameEntry;
 use crate::txn::schema_check::{check_kind, check_schema, untyped_compare};
 use crate::txn::snapshot::{Snapshot, TableView};

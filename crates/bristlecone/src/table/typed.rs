@@ -13,6 +13,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::txn::table_state::TableState;
+use crate::txn::write::check_sizes;
 use crate::types::{Key, Value};
 
 /// A table of a write transaction. Reads see the transaction's own changes.
@@ -47,8 +48,11 @@ impl<'txn, K: Key + 'static, V: Value + 'static> Table<'txn, K, V> {
         key: impl Borrow<K::SelfType<'k>>,
         value: impl Borrow<V::SelfType<'v>>,
     ) -> Result<Option<AccessGuard<'_, V>>> {
-        let key = stored_key::<K>(key.borrow());
+        let key = K::as_bytes(key.borrow());
         let value = V::as_bytes(value.borrow());
+        // Before the conversion, which may copy gigabytes.
+        check_sizes(key.as_ref(), value.as_ref())?;
+        let key = K::to_stored(key.as_ref());
         let state = self.state.as_deref_mut().expect("held until drop");
         let old = self.txn.inner().put(state, &key, value.as_ref())?;
         old.map(AccessGuard::of_value).transpose()

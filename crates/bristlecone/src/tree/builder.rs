@@ -9,13 +9,14 @@
 //! 1. Rows are pushed in strictly ascending order; anything else is an error, never a wrong tree.
 //! 2. Every page is written once, after all pages below it.
 
-use super::order::KeyCompare;
 use super::window::{BranchWindow, LeafWindow};
 use super::writer::PageWriter;
 use crate::error::{Corruption, Result};
+use crate::page::Root;
 use crate::page::branch::Entry;
+use crate::page::header::TRAILER_BYTES;
 use crate::page::leaf::{LEAF_HEADER_BYTES, Stored, ValueKind};
-use crate::page::{Root, seal};
+use crate::page::order::KeyCompare;
 
 /// Untouched neighbours that a window takes in at most: six pages' rows spread over seven fill them to 85.7 %.
 const ABSORB_MAX: usize = 6;
@@ -102,7 +103,7 @@ impl<'w, 's> Builder<'w, 's> {
 
     /// A value moves out when it takes more than a quarter page and two such rows do not fit one.
     fn belongs_in_extent(&self, key: &[u8], value: &[u8]) -> bool {
-        let two_rows = 2 * (key.len() + value.len() + 8) + LEAF_HEADER_BYTES + seal::TRAILER_BYTES;
+        let two_rows = 2 * (key.len() + value.len() + 8) + LEAF_HEADER_BYTES + TRAILER_BYTES;
         value.len() > self.page_bytes / 4 && two_rows > self.page_bytes
     }
 

@@ -7,10 +7,10 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::lookup::check_level;
-use super::order::KeyCompare;
 use crate::cache::Pager;
 use crate::error::Result;
 use crate::page::leaf::Stored;
+use crate::page::order::KeyCompare;
 use crate::page::{ChildRef, Page, Root};
 
 #[derive(Clone, Debug)]

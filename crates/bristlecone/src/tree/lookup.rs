@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::order::KeyCompare;
 use crate::cache::Pager;
 use crate::error::{Corruption, Result};
+use crate::page::order::KeyCompare;
 use crate::page::{ChildRef, Page, Root};
 
 /// A row found in a leaf.

@@ -7,11 +7,11 @@ use std::cmp::Ordering;
 
 use super::builder::Builder;
 use super::lookup::check_level;
-use super::order::KeyCompare;
 use super::writer::PageWriter;
 use crate::error::Result;
 use crate::page::branch::Entry;
 use crate::page::leaf::Stored;
+use crate::page::order::KeyCompare;
 use crate::page::{ChildRef, Root};
 
 /// A stream of operations in strictly ascending key order: puts (inline or extent) and tombstones.
@@ -19,8 +19,8 @@ pub(crate) trait OpStream {
     /// The next operation.
     fn peek(&self) -> Option<(&[u8], Stored<'_>)>;
 
-    /// Passes over the next operation; whatever it superseded within the stream is freed through `writer`.
-    fn advance(&mut self, writer: &mut PageWriter<'_>) -> Result;
+    /// Passes over the next operation.
+    fn advance(&mut self) -> Result;
 }
 
 /// Applies `ops` to the tree at `root` and returns the new root; old pages and superseded extents are freed.
@@ -61,7 +61,7 @@ pub(crate) fn build_run(
     builder.begin_leaf(&[], true);
     while let Some((key, value)) = ops.peek() {
         builder.push(key, value)?;
-        ops.advance(builder.writer())?;
+        ops.advance()?;
     }
     builder.finish()
 }
@@ -170,7 +170,7 @@ impl Merge<'_, '_, '_> {
         {
             self.builder.push(key, value)?;
         }
-        self.ops.advance(self.builder.writer())?;
+        self.ops.advance()?;
         Ok(true)
     }
 }

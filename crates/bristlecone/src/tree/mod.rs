@@ -16,7 +16,6 @@ pub(crate) mod cursor;
 pub(crate) mod free;
 pub(crate) mod lookup;
 pub(crate) mod merge;
-pub(crate) mod order;
 #[cfg(test)]
 mod tests;
 pub(crate) mod window;

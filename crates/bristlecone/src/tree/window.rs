@@ -6,12 +6,17 @@
 
 use std::ops::Range;
 
-use super::order::KeyCompare;
+use crate::limits;
 use crate::page::branch::{BranchSize, Entry};
-use crate::page::leaf::{LeafSize, Row, ValueKind};
+use crate::page::leaf::ValueKind;
+use crate::page::leaf_encoder::{LeafSize, Row};
+use crate::page::order::KeyCompare;
 
 /// Least fill of the pages cut from a window that may be closed, in 1/100.
 const FILL_MIN: usize = 85;
+
+/// Size beyond which a branch is cut whatever it leaves behind.
+const BRANCH_BYTES_MAX: usize = limits::VALUE_BYTES_MAX + (1 << 20);
 
 /// How a window would be cut: entries per page, and the bytes of all pages together.
 #[derive(Debug, Default)]
@@ -214,7 +219,9 @@ impl BranchWindow {
             grown.add(second, &entry.separator);
             let full = grown.page_bytes() > page_bytes || size.page_bytes() >= target;
             // A branch of one child adds a level and divides nothing, so long separators make the page longer instead.
-            if size.count() >= 2 && full && self.entries.len() - idx >= 2 {
+            // But for separators of gigabytes: a page's bytes are counted in 32 bits.
+            let overflows = grown.page_bytes() > BRANCH_BYTES_MAX;
+            if size.count() >= 2 && full && (self.entries.len() - idx >= 2 || overflows) {
                 cut.push(size.count(), size.page_bytes());
                 start = idx;
                 grown = BranchSize::new(truncate);

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::cache::Pager;
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 use crate::int;
 use crate::page::branch::{self, BranchSize, Entry};
-use crate::page::leaf::{self, LeafSize, Row, ValueKind};
+use crate::page::leaf::ValueKind;
+use crate::page::leaf_encoder::{self, LeafSize, Row};
 use crate::page::{ChildRef, ExtentRef, Page, PageId, UNIT_BYTES, seal};
 use crate::space::Session;
 
@@ -55,7 +56,7 @@ impl<'s> PageWriter<'s> {
             extents: rows.iter().any(|row| row.kind == ValueKind::Extent),
             fill: fill(size.page_bytes(), units),
         };
-        let bytes = leaf::encode(rows, size, id, child.birth, units);
+        let bytes = leaf_encoder::encode(rows, size, id, child.birth, units);
         self.session.counters().leaf_pages_written.add_one();
         self.write(child, bytes)
     }
@@ -73,7 +74,7 @@ impl<'s> PageWriter<'s> {
             id,
             units,
             birth: self.session.number(),
-            rows: entries.iter().map(|entry| entry.child.rows).sum(),
+            rows: sum_rows(entries)?,
             extents: entries.iter().any(|entry| entry.child.extents),
             fill: fill(size.page_bytes(), units),
         };
@@ -95,6 +96,21 @@ impl<'s> PageWriter<'s> {
         assert!(!value.is_empty(), "an extent holds at least a byte");
         let units = int::narrow(value.len().div_ceil(UNIT_BYTES));
         let id = self.session.allocate(units)?;
+        let extent = ExtentRef {
+            id,
+            len: int::wide(value.len()),
+            birth: self.session.number(),
+            hash: seal::checksum(value),
+        };
+        // Given back at once: nothing will ever name the units, and the transaction may go on.
+        self.write_value(id, value).inspect_err(|_| {
+            self.session.free(id, units, extent.birth);
+        })?;
+        self.session.counters().extents_written.add_one();
+        Ok(extent)
+    }
+
+    fn write_value(&self, id: PageId, value: &[u8]) -> Result {
         let whole = value.len() / UNIT_BYTES * UNIT_BYTES;
         let (body, tail) = value.split_at(whole);
         if !body.is_empty() {
@@ -108,29 +124,31 @@ impl<'s> PageWriter<'s> {
                 .disk()
                 .write(id.offset() + int::wide(whole), &unit)?;
         }
-        self.session.counters().extents_written.add_one();
-        Ok(ExtentRef {
-            id,
-            len: int::wide(value.len()),
-            birth: self.session.number(),
-            hash: seal::checksum(value),
-        })
+        Ok(())
     }
 
     /// Frees a page.
     pub(crate) fn free(&mut self, child: &ChildRef) {
-        self.forget(child.id);
-        self.session.free(child.id, child.units, child.birth);
+        if self.session.free(child.id, child.units, child.birth) {
+            self.pager.cache().forget(child.id);
+        }
     }
 
     /// Frees an extent.
     pub(crate) fn free_extent(&mut self, extent: &ExtentRef) {
         self.session.free(extent.id, extent.units(), extent.birth);
     }
+}
 
-    fn forget(&self, id: PageId) {
-        self.pager.cache().forget(id);
+/// Rows below all entries; damaged pages may name more than any tree holds.
+fn sum_rows(entries: &[Entry]) -> Result<u64> {
+    let sum: u64 = entries
+        .iter()
+        .fold(0, |sum, entry| sum.saturating_add(entry.child.rows));
+    if sum > int::U48_MAX {
+        return Err(Corruption::new("children name more rows than a tree can hold").into());
     }
+    Ok(sum)
 }
 
 fn fill(used: usize, units: u32) -> u16 {

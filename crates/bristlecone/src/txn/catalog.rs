@@ -12,11 +12,10 @@ use crate::checkpoint::Roots;
 use crate::error::{Corruption, Result};
 use crate::int;
 use crate::page::leaf::Stored;
+use crate::page::order::KeyCompare;
 use crate::page::{ROOT_BYTES, Root};
 use crate::tree::lookup;
 use crate::tree::merge::OpStream;
-use crate::tree::order::KeyCompare;
-use crate::tree::writer::PageWriter;
 use crate::txn::value_bytes::ValueBytes;
 use crate::types::TableSchema;
 
@@ -122,7 +121,7 @@ impl OpStream for CatalogOps {
         ))
     }
 
-    fn advance(&mut self, _writer: &mut PageWriter<'_>) -> Result {
+    fn advance(&mut self) -> Result {
         self.ops.pop_front();
         Ok(())
     }

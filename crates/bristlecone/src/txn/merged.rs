@@ -13,8 +13,8 @@ use super::value_bytes::ValueBytes;
 use crate::cache::Pager;
 use crate::error::{Corruption, Result};
 use crate::page::Root;
+use crate::page::order::KeyCompare;
 use crate::tree::cursor::TreeCursor;
-use crate::tree::order::KeyCompare;
 
 /// A row as read: whole stored key, value bytes.
 pub(crate) type KeyAndValue = (Vec<u8>, ValueBytes);
@@ -36,7 +36,7 @@ struct TreeSource {
 #[derive(Clone, Debug)]
 struct Side {
     direction: Direction,
-    place: Place,
+    place: Option<Place>,
     trees: Vec<TreeSource>,
 }
 
@@ -159,6 +159,7 @@ impl<'a> Merged<'a> {
     }
 
     fn open(&self, direction: Direction) -> Result<Side> {
+        self.pager.disk().check_open()?;
         let bound = match direction {
             Direction::Forward => self.lower.as_ref().map(Vec::as_slice),
             Direction::Backward => self.upper.as_ref().map(Vec::as_slice),
@@ -260,7 +261,7 @@ impl<'a> Merged<'a> {
                         .zip(side.place)
                         .and_then(|(buffer, place)| match side.direction {
                             Direction::Forward => buffer.after(place),
-                            Direction::Backward => buffer.preceding(place, &self.compare),
+                            Direction::Backward => buffer.preceding(place),
                         });
                 }
                 Some(idx) => {

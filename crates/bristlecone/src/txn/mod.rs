@@ -12,6 +12,7 @@
 
 pub(crate) mod buffer;
 pub(crate) mod catalog;
+mod change;
 pub(crate) mod gate;
 pub(crate) mod merged;
 pub(crate) mod op_merge;

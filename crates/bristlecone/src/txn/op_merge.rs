@@ -1,15 +1,15 @@
-//! One sorted stream out of a buffer and runs: the newest source wins, what it supersedes is freed.
+//! One sorted stream out of a buffer and runs: the newest source wins, and the stream remembers what it supersedes.
 
 use std::sync::Arc;
 
 use super::buffer::{Place, WriteBuffer};
 use crate::cache::Pager;
 use crate::error::Result;
-use crate::page::Root;
 use crate::page::leaf::Stored;
+use crate::page::order::KeyCompare;
+use crate::page::{ExtentRef, Root};
 use crate::tree::cursor::TreeCursor;
 use crate::tree::merge::OpStream;
-use crate::tree::order::KeyCompare;
 use crate::tree::writer::PageWriter;
 
 /// A run being read front to back.
@@ -43,11 +43,13 @@ impl RunSource {
 pub(crate) struct OpMerge<'b> {
     compare: KeyCompare,
     buffer: Option<&'b WriteBuffer>,
-    place: Place,
+    place: Option<Place>,
     /// Newest first.
     runs: Vec<RunSource>,
     /// Source of the next operation: 0 the buffer, `i + 1` run `i`.
     next: Option<usize>,
+    /// Extents of operations that newer ones replaced.
+    superseded: Vec<ExtentRef>,
 }
 
 impl<'b> OpMerge<'b> {
@@ -69,9 +71,18 @@ impl<'b> OpMerge<'b> {
             place,
             runs,
             next: None,
+            superseded: Vec::new(),
         };
         merge.next = merge.least();
         Ok(merge)
+    }
+
+    /// Ends the stream and frees what its operations superseded within it. Not before all of them are written: until
+    /// then a transaction that goes on after an error still reads the runs.
+    pub(crate) fn finish(self, writer: &mut PageWriter<'_>) {
+        for extent in &self.superseded {
+            writer.free_extent(extent);
+        }
     }
 
     fn key(&self, source: usize) -> Option<&[u8]> {
@@ -124,7 +135,7 @@ impl OpStream for OpMerge<'_> {
         Some((self.key(source)?, stored))
     }
 
-    fn advance(&mut self, writer: &mut PageWriter<'_>) -> Result {
+    fn advance(&mut self) -> Result {
         let Some(winner) = self.next else {
             return Ok(());
         };
@@ -137,7 +148,7 @@ impl OpStream for OpMerge<'_> {
                 continue;
             }
             if let Some(Stored::Extent(extent)) = self.runs[source - 1].cursor.stored()? {
-                writer.free_extent(&extent);
+                self.superseded.push(extent);
             }
             self.step(source)?;
         }

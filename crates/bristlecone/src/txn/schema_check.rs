@@ -1,7 +1,7 @@
 //! Whether a table is what its opener takes it for.
 
 use crate::error::TableError;
-use crate::tree::order::KeyCompare;
+use crate::page::order::KeyCompare;
 use crate::types::{KeyOrder, TableSchema, TypeSchema};
 
 /// Fails unless a table stored with `stored` may be opened as `wanted`.

@@ -10,9 +10,9 @@ use crate::cache::Pager;
 use crate::checkpoint::{Checkpoint, Version};
 use crate::error::Result;
 use crate::page::Root;
+use crate::page::order::KeyCompare;
 use crate::space::{HEADER_UNITS, load_map};
 use crate::tree::lookup;
-use crate::tree::order::KeyCompare;
 
 /// A pinned version of a database.
 #[derive(Clone, Debug)]
@@ -105,6 +105,8 @@ impl TableView {
     /// The value of a stored key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<ValueBytes>> {
         let pager = self.snapshot.pager();
+        // An empty table has no page whose reading would find out.
+        pager.disk().check_open()?;
         match lookup::get(pager, self.root.as_ref(), key, &self.compare)? {
             None => Ok(None),
             Some(found) => ValueBytes::of_found(pager, &found),

@@ -9,11 +9,11 @@ use super::op_merge::OpMerge;
 use super::run::{self, Run};
 use super::value_bytes::ValueBytes;
 use crate::cache::{Lease, Pager};
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 use crate::page::Root;
 use crate::page::leaf::Stored;
+use crate::page::order::KeyCompare;
 use crate::tree::lookup::{self, Found};
-use crate::tree::order::KeyCompare;
 use crate::tree::writer::PageWriter;
 use crate::tree::{builder::Builder, free, merge};
 use crate::types::TableSchema;
@@ -136,14 +136,29 @@ impl TableState {
         value: Stored<'_>,
         drop_extent: &mut dyn FnMut(Stored<'_>),
     ) -> Result<Option<ValueBytes>> {
-        let old = self.get(pager, key)?;
-        if let Some(stored) = self.buffer.get(key, &self.compare) {
-            drop_extent(stored);
-        }
+        let old = self.take_old(pager, key, drop_extent)?;
         self.buffer.set(key, value, &self.compare);
         self.lease.resize(self.buffer.bytes());
         self.rows += u64::from(old.is_none());
         Ok(old)
+    }
+
+    /// The value that a key is about to lose, and its extent if only the buffer names that.
+    fn take_old(
+        &self,
+        pager: &Pager,
+        key: &[u8],
+        drop_extent: &mut dyn FnMut(Stored<'_>),
+    ) -> Result<Option<ValueBytes>> {
+        match self.find(pager, key)? {
+            Place::Absent => Ok(None),
+            Place::Row(found) => ValueBytes::of_found(pager, &found),
+            Place::Buffered(stored) => {
+                let old = ValueBytes::load(pager, stored)?;
+                drop_extent(stored);
+                Ok(old)
+            }
+        }
     }
 
     /// Deletes a key; returns the value it had. An absent key leaves no trace.
@@ -153,16 +168,15 @@ impl TableState {
         key: &[u8],
         drop_extent: &mut dyn FnMut(Stored<'_>),
     ) -> Result<Option<ValueBytes>> {
-        let old = self.get(pager, key)?;
+        let old = self.take_old(pager, key, drop_extent)?;
         if old.is_none() {
             return Ok(None);
         }
-        if let Some(stored) = self.buffer.get(key, &self.compare) {
-            drop_extent(stored);
-        }
         self.buffer.set(key, Stored::Tombstone, &self.compare);
         self.lease.resize(self.buffer.bytes());
-        self.rows -= 1;
+        self.rows = self.rows.checked_sub(1).ok_or_else(|| {
+            Corruption::new("table has more rows than its root says").expected(self.rows)
+        })?;
         Ok(old)
     }
 
@@ -188,15 +202,18 @@ impl TableState {
     /// Merges the newest `count` runs into one of the next level.
     fn merge_runs(&mut self, writer: &mut PageWriter<'_>, count: usize) -> Result {
         let pager = Arc::clone(writer.pager());
-        let merged = self.runs.split_off(self.runs.len() - count);
-        let roots = merged.iter().map(|run| run.root);
+        let at = self.runs.len() - count;
+        let roots = self.runs[at..].iter().map(|run| run.root);
         let mut ops = OpMerge::new(&pager, None, roots, &self.compare)?;
         let root = merge::build_run(writer, &mut ops, &self.compare)?;
+        // Only here, so that after an error every change is still found.
+        ops.finish(writer);
+        let merged = self.runs.split_off(at);
+        let level = merged.iter().map(|run| run.level).max().unwrap_or(0) + 1;
+        self.runs.extend(root.map(|root| Run { root, level }));
         for run in &merged {
             free::free_pages(writer, &run.root)?;
         }
-        let level = merged.iter().map(|run| run.level).max().unwrap_or(0) + 1;
-        self.runs.extend(root.map(|root| Run { root, level }));
         Ok(())
     }
 
@@ -206,6 +223,7 @@ impl TableState {
         let runs = self.runs.iter().map(|run| run.root);
         let mut ops = OpMerge::new(&pager, Some(&self.buffer), runs, &self.compare)?;
         let root = merge::apply(writer, self.base, &mut ops, &self.compare)?;
+        ops.finish(writer);
         for run in &self.runs {
             free::free_pages(writer, &run.root)?;
         }

@@ -2,29 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::panic::Location;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::catalog::{self, CatalogOps, NameEntry};
+use super::catalog::NameEntry;
+use super::change::Change;
 use super::gate::Pass;
 use super::schema_check::{check_kind, check_schema, untyped_compare};
 use super::snapshot::Snapshot;
 use super::table_state::TableState;
 use super::value_bytes::ValueBytes;
 use crate::cache::Lease;
-use crate::checkpoint::Roots;
 use crate::error::{CommitError, Result, StorageError, TableError};
 use crate::limits;
 use crate::page::ExtentRef;
 use crate::page::leaf::Stored;
+use crate::page::order::KeyCompare;
 use crate::space::Session;
-use crate::tree::merge;
-use crate::tree::order::KeyCompare;
 use crate::tree::writer::PageWriter;
 use crate::types::TableSchema;
 
 /// What the transaction knows of a table name.
 #[derive(Debug)]
-enum Entry {
+pub(super) enum Entry {
     /// Not open; its changes wait here.
     Idle(Box<TableState>),
     /// A handle has it.
@@ -33,11 +33,12 @@ enum Entry {
     Absent,
 }
 
+/// Every table that the transaction has touched.
 #[derive(Debug)]
-struct Tables {
-    entries: BTreeMap<String, Entry>,
+pub(super) struct Tables {
+    pub(super) entries: BTreeMap<String, Entry>,
     /// Tables of the snapshot that were deleted, or replaced by a new one of the same name.
-    deleted: Vec<(String, Box<TableState>)>,
+    pub(super) deleted: Vec<(String, Box<TableState>)>,
     next_table: u64,
 }
 
@@ -48,6 +49,8 @@ pub(crate) struct WriteTxn {
     tables: Mutex<Tables>,
     /// Begun by the first spill, large value or commit.
     session: Mutex<Option<Session>>,
+    /// A change was made by half, so that a commit would lose rows or units. Relaxed: read when all handles are gone.
+    spoiled: AtomicBool,
     /// Dropped last: the gate opens when nothing of the transaction is left.
     _pass: Pass,
 }
@@ -68,6 +71,7 @@ impl WriteTxn {
             snapshot,
             tables: Mutex::new(tables),
             session: Mutex::new(None),
+            spoiled: AtomicBool::new(false),
             _pass: pass,
         }
     }
@@ -227,8 +231,8 @@ impl WriteTxn {
     /// Sets the value of a stored key in an open table; returns the value it had.
     ///
     /// # Errors
-    /// `ValueTooLarge` beyond the limits; nothing has changed then. After any other error the table's content is
-    /// unspecified within this transaction, which should be aborted.
+    /// `ValueTooLarge` beyond the limits, or any storage error. If the error came from a spill the transaction can only
+    /// be aborted; its commit fails with `TransactionPoisoned`. After any other, nothing has changed.
     pub(crate) fn put(
         &self,
         state: &mut TableState,
@@ -241,12 +245,18 @@ impl WriteTxn {
         let mut note = |stored: Stored<'_>| superseded = extent_of(stored);
         let old = if value.len() > DIRECT_EXTENT_BYTES.max(pager.page_bytes()) {
             let extent = self.with_writer(|writer| writer.write_extent(value))?;
-            state.put(pager, key, Stored::Extent(extent), &mut note)?
+            match state.put(pager, key, Stored::Extent(extent), &mut note) {
+                Ok(old) => old,
+                Err(error) => {
+                    self.drop_extent(Some(extent))?;
+                    return Err(error);
+                }
+            }
         } else {
             state.put(pager, key, Stored::Inline(value), &mut note)?
         };
         self.drop_extent(superseded)?;
-        self.spill_if_over(state)?;
+        self.spill_if_over(state).inspect_err(|_| self.spoil())?;
         Ok(old)
     }
 
@@ -256,8 +266,12 @@ impl WriteTxn {
         let mut note = |stored: Stored<'_>| superseded = extent_of(stored);
         let old = state.remove(self.snapshot.pager(), key, &mut note)?;
         self.drop_extent(superseded)?;
-        self.spill_if_over(state)?;
+        self.spill_if_over(state).inspect_err(|_| self.spoil())?;
         Ok(old)
+    }
+
+    fn spoil(&self) {
+        self.spoiled.store(true, Ordering::Relaxed);
     }
 
     fn drop_extent(&self, extent: Option<ExtentRef>) -> Result {
@@ -299,7 +313,7 @@ impl WriteTxn {
     /// Commits: merges every changed table and the catalogue, and publishes.
     ///
     /// # Errors
-    /// `TransactionPoisoned` if a table handle was leaked; any storage error. Nothing is committed then, unless writing
+    /// `TransactionPoisoned` if a table handle was leaked or a spill had failed; any storage error. Nothing is committed then, unless writing
     /// has stopped (`PreviousIo` from then on), which leaves the outcome to the next open.
     ///
     /// # Durability
@@ -322,6 +336,7 @@ impl WriteTxn {
             .entries
             .values()
             .any(|entry| matches!(entry, Entry::Open(_)))
+            || self.spoiled.load(Ordering::Relaxed)
         {
             return Err(CommitError::TransactionPoisoned);
         }
@@ -365,7 +380,8 @@ fn extent_of(stored: Stored<'_>) -> Option<ExtentRef> {
     }
 }
 
-fn check_sizes(key: &[u8], value: &[u8]) -> Result {
+/// Fails with `ValueTooLarge` for a key, a value or a pair beyond the limits.
+pub(crate) fn check_sizes(key: &[u8], value: &[u8]) -> Result {
     let pair = key.len().saturating_add(value.len());
     for (len, max) in [
         (key.len(), limits::VALUE_BYTES_MAX),
@@ -377,80 +393,4 @@ fn check_sizes(key: &[u8], value: &[u8]) -> Result {
         }
     }
     Ok(())
-}
-
-/// What a commit changes, table by table.
-struct Change<'t> {
-    tables: &'t Tables,
-    names: BTreeMap<&'t str, Option<Vec<u8>>>,
-    roots: BTreeMap<u64, Option<Vec<u8>>>,
-}
-
-impl<'t> Change<'t> {
-    fn new(tables: &'t Tables) -> Change<'t> {
-        Change {
-            tables,
-            names: BTreeMap::new(),
-            roots: BTreeMap::new(),
-        }
-    }
-
-    fn changed(&self) -> impl Iterator<Item = (&'t str, &'t TableState)> + use<'t> {
-        self.tables
-            .entries
-            .iter()
-            .filter_map(|(name, entry)| match entry {
-                Entry::Idle(state) if state.created || state.is_changed() => {
-                    Some((name.as_str(), &**state))
-                }
-                _ => None,
-            })
-    }
-
-    fn is_empty(&self) -> bool {
-        self.tables.deleted.is_empty() && self.changed().next().is_none()
-    }
-
-    fn apply(
-        &mut self,
-        writer: &mut PageWriter<'_>,
-        before: Roots,
-        next_table: u64,
-    ) -> Result<Roots> {
-        for (name, state) in &self.tables.deleted {
-            state.free(writer)?;
-            if !state.created {
-                self.roots.insert(state.id, None);
-                self.names.insert(name, None);
-            }
-        }
-        for (name, state) in self.changed() {
-            let root = state.apply(writer)?;
-            self.roots
-                .insert(state.id, Some(catalog::encode_root(root.as_ref())));
-            if state.created {
-                let entry = NameEntry {
-                    id: state.id,
-                    schema: state.schema.clone(),
-                };
-                self.names.insert(name, Some(entry.encode()));
-            }
-        }
-        let names = std::mem::take(&mut self.names);
-        let names = names
-            .into_iter()
-            .map(|(name, value)| (name.as_bytes().to_vec(), value));
-        let roots = std::mem::take(&mut self.roots);
-        let roots = roots
-            .into_iter()
-            .map(|(id, value)| (catalog::root_key(id).to_vec(), value));
-        let memcmp = KeyCompare::Memcmp;
-        let mut names = CatalogOps::new(names.collect());
-        let mut roots = CatalogOps::new(roots.collect());
-        Ok(Roots {
-            names: merge::apply(writer, before.names, &mut names, &memcmp)?,
-            tables: merge::apply(writer, before.tables, &mut roots, &memcmp)?,
-            next_table,
-        })
-    }
 }

@@ -55,6 +55,7 @@ impl Disk {
 
     /// Length of the file in bytes.
     pub(crate) fn len(&self) -> Result<u64> {
+        self.check_open()?;
         Ok(self.backend.len()?)
     }
 

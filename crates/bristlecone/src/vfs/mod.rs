@@ -30,9 +30,11 @@ mod native;
 #[cfg(not(unix))]
 #[path = "native_none.rs"]
 mod native;
+mod regular;
 mod transfer;
 
 pub use backend::StorageBackend;
 pub(crate) use disk::{Disk, WholeSync, WriteStamp};
 pub use file::FileBackend;
 pub use memory::InMemoryBackend;
+pub(crate) use regular::{open_regular, sync_parent};

@@ -1,4 +1,14 @@
 //! Integration tests through the public API.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod api;
+mod bad_input;
+mod corruption;
+mod crafted;
+mod fixtures;
+mod large;
 mod model;
+mod recovery;
+mod snapshots;
+mod stories;
+mod support;

@@ -1,4 +1,4 @@
-//! The order of a table's keys, as the tree sees it.
+//! The order of a table's keys, as pages and trees see it.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -40,7 +40,7 @@ impl KeyCompare {
         if !self.is_memcmp() {
             return right.to_vec();
         }
-        let shared = crate::page::leaf::common_prefix(left, right);
+        let shared = super::leaf_encoder::common_prefix(left, right);
         let separator = right[..(shared + 1).min(right.len())].to_vec();
         debug_assert!(left < separator.as_slice() && separator.as_slice() <= right);
         separator

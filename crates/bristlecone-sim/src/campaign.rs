@@ -119,6 +119,7 @@ impl Campaign {
         let effort = Effort {
             images: self.effort.images.min(6),
             recovery_crashes: 1,
+            rots_slots: false,
         };
         let mut rng = Rng::with_seed(self.seed ^ 0xFA17);
         without_panic(|| {

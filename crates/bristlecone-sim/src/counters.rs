@@ -63,6 +63,8 @@ pub struct Counters {
     pub syncs: u64,
     /// Calls of `sync_range`.
     pub range_syncs: u64,
+    /// The greatest length that the file had.
+    pub len_max: u64,
     /// Calls of `close`.
     pub closes: u64,
     /// Calls made through a backend after its `close`, which the trait forbids.

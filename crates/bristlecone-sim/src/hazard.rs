@@ -7,6 +7,9 @@ use crate::disk::SimDisk;
 use crate::faults::{ErrorCode, Fault, OperationClass, SyncLoss};
 use crate::runner::Weather;
 
+/// Misdirected writes go to a multiple of this.
+const UNIT_BYTES: u64 = 4096;
+
 /// One fault of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Hazard {
@@ -25,8 +28,10 @@ pub(crate) enum Hazard {
 impl Hazard {
     /// Draws a fault for a program that makes so many calls.
     pub(crate) fn draw(counters: &Counters, rng: &mut Rng) -> Self {
-        if rng.u8(..8) == 0 {
-            return Hazard::Quota(rng.u64(8 << 10..=counters.bytes_written.max(16 << 10)));
+        match rng.u8(..8) {
+            0 => return Hazard::Quota(rng.u64(UNIT_BYTES..=counters.len_max.max(UNIT_BYTES))),
+            1 | 2 => return Hazard::draw_lie(counters, rng),
+            _ => {}
         }
         let classes = CLASSES
             .into_iter()
@@ -42,9 +47,23 @@ impl Hazard {
         Hazard::Nth {
             class,
             nth: rng.u64(1..=calls(counters, class)),
-            fault: draw_fault(class, counters, rng),
+            fault: draw_fault(class, rng),
             is_lasting: rng.u8(..4) == 0,
             loss,
+        }
+    }
+
+    fn draw_lie(counters: &Counters, rng: &mut Rng) -> Self {
+        let fault = match rng.bool() {
+            true => Fault::LoseWrite,
+            false => Fault::Misdirect(rng.u64(..=counters.len_max / UNIT_BYTES) * UNIT_BYTES),
+        };
+        Hazard::Nth {
+            class: OperationClass::Write,
+            nth: rng.u64(1..=counters.writes.max(1)),
+            fault,
+            is_lasting: false,
+            loss: SyncLoss::Everything,
         }
     }
 
@@ -130,7 +149,7 @@ fn calls(counters: &Counters, class: OperationClass) -> u64 {
     }
 }
 
-fn draw_fault(class: OperationClass, counters: &Counters, rng: &mut Rng) -> Fault {
+fn draw_fault(class: OperationClass, rng: &mut Rng) -> Fault {
     const CODES: [ErrorCode; 4] = [
         ErrorCode::Eio,
         ErrorCode::Enospc,
@@ -141,13 +160,6 @@ fn draw_fault(class: OperationClass, counters: &Counters, rng: &mut Rng) -> Faul
     match class {
         OperationClass::Read if rng.bool() => Fault::FlipBit(rng.u64(..)),
         OperationClass::Read => Fault::Fail(ErrorCode::Eio),
-        OperationClass::Write if rng.u8(..3) == 0 => {
-            let units = counters.bytes_written / 4096;
-            match rng.bool() {
-                true => Fault::LoseWrite,
-                false => Fault::Misdirect(rng.u64(..=units.min(64)) * 4096),
-            }
-        }
         OperationClass::Barrier => Fault::Fail(ErrorCode::Eio),
         _ if rng.bool() => Fault::Short {
             kept_bytes: rng.u64(..5000),

@@ -77,6 +77,7 @@ impl Config {
             effort: Effort {
                 images: self.images,
                 recovery_crashes: self.recovery_crashes,
+                rots_slots: true,
             },
             ignore_barriers: self.ignore_barriers,
             summary: Summary::default(),

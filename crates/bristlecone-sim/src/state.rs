@@ -268,6 +268,7 @@ impl State {
         if self.len() < len {
             self.pending.push(Pending::resize(self.len(), len));
             self.cache.resize(to_index(len), 0);
+            self.counters.len_max = self.counters.len_max.max(len);
         }
     }
 
@@ -278,6 +279,7 @@ impl State {
         let end = offset + to_u64(data.len());
         if self.len() < end {
             self.cache.resize(to_index(end), 0);
+            self.counters.len_max = self.counters.len_max.max(end);
         }
         self.cache[to_index(offset)..to_index(end)].copy_from_slice(data);
         self.pending.push(Pending::write(offset, data, self.len()));

@@ -528,6 +528,7 @@ fn calls_are_counted_and_logged() {
     let counters = disk.counters();
     assert_eq!((counters.reads, counters.bytes_read), (1, 2));
     assert_eq!((counters.writes, counters.bytes_written), (1, 4));
+    assert_eq!(counters.len_max, 9);
     assert_eq!((counters.syncs, counters.range_syncs), (1, 1));
     assert_eq!((counters.set_lens, counters.allocates), (1, 1));
     assert_eq!((counters.closes, counters.after_close), (1, 1));

@@ -1,9 +1,10 @@
 //! Bottom-up builder: takes rows and whole untouched subtrees in key order and yields the root of a new tree.
 //!
-//! Each level keeps a [window](super::window) of what it took in. A window is cut into pages, spread evenly, when an
-//! untouched subtree follows and the pages would be at least 85 % full; otherwise the subtree's first node is taken in
-//! as well, up to [`ABSORB_MAX`] of them. At the right edge of the tree the builder looks back to its left neighbours
-//! instead. A long stream of rows is cut into full pages as it goes.
+//! Each level keeps a [window](super::window) of what it took in. When an untouched subtree follows, the window is cut
+//! into pages, unless it does better with the subtree's first node taken in as well: a window that overflowed takes in
+//! neighbours until its pages are 85 % full, one that shrank only if that saves a page. At the right edge of the tree one
+//! page of each level may stay poor, and takes in its left neighbour only if the two fit one page. A long stream of rows
+//! is cut into full pages as it goes.
 //!
 //! # Invariants
 //! 1. Rows are pushed in strictly ascending order; anything else is an error, never a wrong tree.
@@ -12,18 +13,25 @@
 use super::window::{BranchWindow, LeafWindow};
 use super::writer::PageWriter;
 use crate::error::{Corruption, Result};
-use crate::page::Root;
 use crate::page::branch::Entry;
 use crate::page::header::TRAILER_BYTES;
 use crate::page::leaf::{LEAF_HEADER_BYTES, Stored, ValueKind};
 use crate::page::order::KeyCompare;
+use crate::page::{ChildRef, Root};
 
-/// Untouched neighbours that a window takes in at most: six pages' rows spread over seven fill them to 85.7 %.
-const ABSORB_MAX: usize = 6;
 /// A window that outgrows this many pages is cut from the front.
 const WINDOW_PAGES_MAX: usize = 16;
 /// Pages' worth of entries that a cut from the front leaves in the window.
 const WINDOW_PAGES_KEPT: usize = 8;
+
+/// How the pages cut from a window share its entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spread {
+    /// Each takes as much as fits; the last keeps the rest.
+    Full,
+    /// All take about the same.
+    Even,
+}
 
 /// Builds one tree.
 #[derive(Debug)]
@@ -108,25 +116,45 @@ impl<'w, 's> Builder<'w, 's> {
     }
 
     /// Whether an untouched child at distance `level` may follow as it is; closes the windows below it if so.
-    pub(crate) fn is_ready_for(&mut self, level: u8) -> Result<bool> {
+    ///
+    /// `fills` are those of the child and of the untouched siblings behind it, as their parent knows them.
+    pub(crate) fn is_ready_for(&mut self, level: u8, fills: &[u16]) -> Result<bool> {
+        let page_bytes = self.page_bytes;
         if self.leaves.len() > 0 {
-            let cut = self.leaves.cut(self.page_bytes, usize::MAX, &self.compare);
-            if !cut.is_rich(self.page_bytes) && self.leaves.absorbed < ABSORB_MAX {
+            let cut = self.leaves.cut(page_bytes, usize::MAX, &self.compare);
+            let fills = if level == 0 { fills } else { &[] };
+            if cut.wants_more(page_bytes, self.leaves.absorbed, fills) {
                 return Ok(false);
             }
         }
-        self.close_leaves()?;
+        self.close_leaves(Spread::Even)?;
         for idx in 0..usize::from(level).min(self.branches.len()) {
             let window = &self.branches[idx];
             if !window.entries.is_empty() {
-                let cut = window.cut(self.page_bytes, usize::MAX, &self.compare);
-                if !cut.is_rich(self.page_bytes) && window.absorbed < ABSORB_MAX {
+                let cut = window.cut(page_bytes, usize::MAX, &self.compare);
+                let fills = if idx + 1 == usize::from(level) {
+                    fills
+                } else {
+                    &[]
+                };
+                if cut.wants_more(page_bytes, window.absorbed, fills) {
                     return Ok(false);
                 }
             }
-            self.close_branch(idx)?;
+            self.close_branch(idx, Spread::Even)?;
         }
         Ok(true)
+    }
+
+    /// Whether the fills of siblings would be looked at for a child at distance `level`.
+    pub(crate) fn has_pending_beside(&self, level: u8) -> bool {
+        match usize::from(level).checked_sub(1) {
+            None => self.leaves.len() > 0,
+            Some(idx) => self
+                .branches
+                .get(idx)
+                .is_some_and(|window| !window.entries.is_empty()),
+        }
     }
 
     /// Places a child at distance `level` from the leaves behind everything before it.
@@ -157,13 +185,12 @@ impl<'w, 's> Builder<'w, 's> {
         self.emit_leaves(&pages)
     }
 
-    fn close_leaves(&mut self) -> Result {
+    fn close_leaves(&mut self, spread: Spread) -> Result {
         if self.leaves.len() > 0 {
-            let cut = self.leaves.cut(self.page_bytes, usize::MAX, &self.compare);
-            let cut = match cut.even_target() {
-                Some(target) => self.leaves.cut(self.page_bytes, target, &self.compare),
-                None => cut,
-            };
+            let mut cut = self.leaves.cut(self.page_bytes, usize::MAX, &self.compare);
+            if let (Spread::Even, Some(target)) = (spread, cut.even_target()) {
+                cut = self.leaves.cut(self.page_bytes, target, &self.compare);
+            }
             self.emit_leaves(&cut.pages)?;
         }
         let (taken, emitted) = (self.leaves.taken, self.leaves.emitted);
@@ -211,13 +238,12 @@ impl<'w, 's> Builder<'w, 's> {
         self.emit_branches(idx, &pages)
     }
 
-    fn close_branch(&mut self, idx: usize) -> Result {
+    fn close_branch(&mut self, idx: usize, spread: Spread) -> Result {
         if !self.branches[idx].entries.is_empty() {
-            let cut = self.branches[idx].cut(self.page_bytes, usize::MAX, &self.compare);
-            let cut = match cut.even_target() {
-                Some(target) => self.branches[idx].cut(self.page_bytes, target, &self.compare),
-                None => cut,
-            };
+            let mut cut = self.branches[idx].cut(self.page_bytes, usize::MAX, &self.compare);
+            if let (Spread::Even, Some(target)) = (spread, cut.even_target()) {
+                cut = self.branches[idx].cut(self.page_bytes, target, &self.compare);
+            }
             self.emit_branches(idx, &cut.pages)?;
         }
         let window = &mut self.branches[idx];
@@ -259,44 +285,44 @@ impl<'w, 's> Builder<'w, 's> {
     /// Closes every level and yields the root; `None` if nothing was pushed or placed.
     pub(crate) fn finish(mut self) -> Result<Option<Root>> {
         self.fill_leaves_from_left()?;
-        self.close_leaves()?;
+        self.close_leaves(Spread::Full)?;
         let mut idx = 0;
         loop {
-            let above_empty = self
-                .branches
-                .iter()
-                .skip(idx + 1)
-                .all(|window| window.entries.is_empty());
+            let above = self.branches.iter().skip(idx + 1);
+            let is_top = above.into_iter().all(|window| window.entries.is_empty());
             let Some(window) = self.branches.get(idx) else {
                 return Ok(None);
             };
-            if above_empty && window.entries.len() <= 1 {
+            if is_top && window.entries.len() <= 1 {
                 let height =
                     u8::try_from(idx + 1).map_err(|_| Corruption::new("tree is too high"))?;
-                return Ok(window.entries.first().map(|entry| Root {
+                let top = window.entries.first();
+                return Ok(top.map(|entry| Root {
                     child: entry.child,
                     height,
                 }));
             }
             self.fill_branch_from_left(idx)?;
-            self.close_branch(idx)?;
+            self.close_branch(idx, Spread::Full)?;
             idx += 1;
         }
     }
 
-    /// At the right edge there is no neighbour to absorb, so a poor window takes back what stands to its left.
+    /// Takes back the leaf to the left while its rows and the last page's fit one page.
+    ///
+    /// At the right edge one leaf may stay poor: rows that arrive in order fill it, and spreading it over its
+    /// neighbours would write those again with every commit that appends.
     fn fill_leaves_from_left(&mut self) -> Result {
-        while self.leaves.len() > 0 && self.leaves.absorbed < ABSORB_MAX {
-            if self
-                .leaves
-                .cut(self.page_bytes, usize::MAX, &self.compare)
-                .is_rich(self.page_bytes)
-            {
-                break;
-            }
+        while self.leaves.len() > 0 {
+            let cut = self.leaves.cut(self.page_bytes, usize::MAX, &self.compare);
+            let rest = cut.last_bytes();
             let Some(entry) = self.take_last(0)? else {
                 break;
             };
+            if cut.pages.len() > 1 || !self.fits_beside(&entry.child, rest) {
+                self.branches[0].entries.push(entry);
+                break;
+            }
             let page = self.writer.pager().page(&entry.child)?;
             let leaf = page.leaf()?;
             let mut front = LeafWindow::default();
@@ -307,32 +333,39 @@ impl<'w, 's> Builder<'w, 's> {
             }
             self.writer.free(&entry.child);
             self.leaves.prepend(front);
-            self.leaves.absorbed += 1;
             self.leaves.taken += 1;
         }
         Ok(())
     }
 
+    /// As [`Builder::fill_leaves_from_left`]; but a single child always takes in its left neighbours, since a branch of
+    /// one child divides nothing.
     fn fill_branch_from_left(&mut self, idx: usize) -> Result {
-        loop {
+        while !self.branches[idx].entries.is_empty() {
             let window = &self.branches[idx];
-            let rich = window.entries.is_empty()
-                || window
-                    .cut(self.page_bytes, usize::MAX, &self.compare)
-                    .is_rich(self.page_bytes);
-            if rich || window.absorbed >= ABSORB_MAX {
-                return Ok(());
-            }
+            let single = window.entries.len() == 1;
+            let cut = window.cut(self.page_bytes, usize::MAX, &self.compare);
             let Some(entry) = self.take_last(idx + 1)? else {
-                return Ok(());
+                break;
             };
+            let fits = cut.pages.len() == 1 && self.fits_beside(&entry.child, cut.last_bytes());
+            if !fits && !single {
+                self.branches[idx + 1].entries.push(entry);
+                break;
+            }
             let mut entries = self.open_branch(&entry)?;
             let window = &mut self.branches[idx];
             entries.append(&mut window.entries);
             window.entries = entries;
-            window.absorbed += 1;
             window.taken += 1;
         }
+        Ok(())
+    }
+
+    /// Whether a page's content, as full as its parent says, and `bytes` more fit one page.
+    fn fits_beside(&self, child: &ChildRef, bytes: usize) -> bool {
+        child.page_bytes() == self.page_bytes
+            && usize::from(child.fill) * self.page_bytes / 1000 + bytes <= self.page_bytes
     }
 
     /// Takes back the last child at distance `idx`, opening branches to its left where the window is empty.

@@ -7,9 +7,10 @@ use std::cmp::Ordering;
 
 use super::builder::Builder;
 use super::lookup::check_level;
+use super::window::ABSORB_MAX;
 use super::writer::PageWriter;
 use crate::error::Result;
-use crate::page::branch::Entry;
+use crate::page::branch::{Branch, Entry};
 use crate::page::leaf::Stored;
 use crate::page::order::KeyCompare;
 use crate::page::{ChildRef, Root};
@@ -42,7 +43,7 @@ pub(crate) fn apply(
         compare,
     };
     match root {
-        Some(root) => merge.visit(root.child, root.height - 1, Vec::new(), None)?,
+        Some(root) => merge.visit(root.child, root.height - 1, Vec::new(), None, &[])?,
         None => {
             merge.builder.begin_leaf(&[], true);
             while merge.put_next(None)? {}
@@ -82,22 +83,19 @@ impl Merge<'_, '_, '_> {
         }
     }
 
+    /// Takes a subtree over, changed or as it is. `fills` as in [`Builder::is_ready_for`].
     fn visit(
         &mut self,
         child: ChildRef,
         level: u8,
         lower: Vec<u8>,
         upper: Option<&[u8]>,
+        fills: &[u16],
     ) -> Result {
         let touched = self.has_op_below(upper);
-        if !touched && self.builder.is_ready_for(level)? {
-            return self.builder.place(
-                level,
-                Entry {
-                    separator: lower,
-                    child,
-                },
-            );
+        if !touched && self.builder.is_ready_for(level, fills)? {
+            let separator = lower;
+            return self.builder.place(level, Entry { separator, child });
         }
         if level == 0 {
             return self.visit_leaf(child, &lower, upper, touched);
@@ -110,15 +108,36 @@ impl Merge<'_, '_, '_> {
         for idx in 0..branch.count() {
             let lower = std::mem::take(&mut next_lower);
             let below = branch.child(idx)?;
+            let fills = self.fills_from(&branch, idx, level - 1)?;
             if idx + 1 < branch.count() {
                 next_lower = branch.separator(idx);
-                self.visit(below, level - 1, lower, Some(&next_lower))?;
+                self.visit(below, level - 1, lower, Some(&next_lower), &fills)?;
             } else {
-                self.visit(below, level - 1, lower, upper)?;
+                self.visit(below, level - 1, lower, upper, &fills)?;
             }
         }
         self.builder.writer().free(&child);
         Ok(())
+    }
+
+    /// Fills of child `first` and of the untouched ones behind it, as far as the builder may ask for them.
+    fn fills_from(&self, branch: &Branch<'_>, first: usize, level: u8) -> Result<Vec<u16>> {
+        let mut fills = Vec::new();
+        if !self.builder.has_pending_beside(level) {
+            return Ok(fills);
+        }
+        let end = branch.count().min(first + ABSORB_MAX);
+        for idx in first..end {
+            let untouched = match branch.count() - idx {
+                1 => true,
+                _ => !self.has_op_below(Some(&branch.separator(idx))),
+            };
+            if !untouched {
+                break;
+            }
+            fills.push(branch.child(idx)?.fill);
+        }
+        Ok(fills)
     }
 
     fn visit_leaf(

@@ -12,8 +12,12 @@ use crate::page::leaf::ValueKind;
 use crate::page::leaf_encoder::{LeafSize, Row};
 use crate::page::order::KeyCompare;
 
-/// Least fill of the pages cut from a window that may be closed, in 1/100.
+/// Least fill of the pages cut from a window that overflowed, in 1/100.
 const FILL_MIN: usize = 85;
+/// Fill that a page can count on reaching, in 1/1000: rows are not cut in two.
+const FILL_WHOLE: usize = 970;
+/// Untouched neighbours that a window takes in at most: six pages' rows spread over seven fill them to 85.7 %.
+pub(super) const ABSORB_MAX: usize = 6;
 
 /// Size beyond which a branch is cut whatever it leaves behind.
 const BRANCH_BYTES_MAX: usize = limits::VALUE_BYTES_MAX + (1 << 20);
@@ -24,12 +28,25 @@ pub(crate) struct Cut {
     /// Entries of each page, in order.
     pub(crate) pages: Vec<usize>,
     bytes: usize,
+    last_bytes: usize,
 }
 
 impl Cut {
-    /// Whether pages of `page_bytes` would be full enough to leave alone.
-    pub(crate) fn is_rich(&self, page_bytes: usize) -> bool {
-        self.bytes * 100 >= self.pages.len() * page_bytes * FILL_MIN
+    /// Whether the window should take in the untouched neighbour that follows, having taken in `absorbed` already.
+    ///
+    /// `fills` are the fills, in 1/1000, of that neighbour and those behind it.
+    pub(crate) fn wants_more(&self, page_bytes: usize, absorbed: usize, fills: &[u16]) -> bool {
+        let left = ABSORB_MAX.saturating_sub(absorbed);
+        if self.pages.len() > 1 {
+            let rich = self.bytes * 100 >= self.pages.len() * page_bytes * FILL_MIN;
+            return !rich && left > 0;
+        }
+        // One page: what it lacks and what its neighbours lack must come to a page, or writing them again saves none.
+        let mut lacking = FILL_WHOLE.saturating_sub(self.bytes * 1000 / page_bytes);
+        fills.iter().take(left).any(|&fill| {
+            lacking += FILL_WHOLE.saturating_sub(usize::from(fill));
+            lacking >= FILL_WHOLE
+        })
     }
 
     /// Bytes after which each page closes if the same entries are spread evenly over as many pages.
@@ -37,9 +54,15 @@ impl Cut {
         (self.pages.len() > 1).then(|| self.bytes / self.pages.len())
     }
 
+    /// Bytes of the last page.
+    pub(crate) fn last_bytes(&self) -> usize {
+        self.last_bytes
+    }
+
     fn push(&mut self, entries: usize, bytes: usize) {
         self.pages.push(entries);
         self.bytes += bytes;
+        self.last_bytes = bytes;
     }
 }
 

@@ -4,6 +4,7 @@
 mod api;
 mod bad_input;
 mod corruption;
+mod cost;
 mod crafted;
 mod fixtures;
 mod large;

@@ -75,6 +75,7 @@ pub(super) fn run(
         names.push((name, NameEntry::decode(value)?));
         Ok(())
     })?;
+    let names_are_whole = !walk.unread;
     let mut tables = std::collections::BTreeMap::new();
     walk.catalogue(roots.tables, &mut |key, value| {
         let id = <[u8; 8]>::try_from(key).map(u64::from_be_bytes);
@@ -90,8 +91,11 @@ pub(super) fn run(
             Some(root) => walk.table(&name, &entry, root)?,
         }
     }
-    for id in tables.keys() {
-        walk.find(Corruption::new("table has a root but no name").found(id));
+    for (id, root) in tables {
+        if names_are_whole {
+            walk.find(Corruption::new("table has a root but no name").found(id));
+        }
+        walk.nameless_table(root)?;
     }
     walk.map(version.map())?;
     walk.report.read_everything = !walk.unread;
@@ -164,6 +168,17 @@ impl Walk<'_> {
         for finding in &mut self.report.findings[before..] {
             *finding = finding.clone().in_table(name);
         }
+        self.report.rows += contents.rows;
+        Ok(())
+    }
+
+    /// Walks a table whose name, and with it the order and the types, could not be read.
+    fn nameless_table(&mut self, root: Option<Root>) -> Result {
+        let rules = Rules {
+            compare: None,
+            schema: None,
+        };
+        let contents = self.tree(root, &rules, &mut |_, _| Ok(()))?;
         self.report.rows += contents.rows;
         Ok(())
     }

@@ -108,7 +108,9 @@ fn read_slot(disk: &Disk, idx: usize) -> Result<Result<Slot, SlotError>, Storage
         .saturating_sub(offset)
         .min(int::wide(UNIT_BYTES));
     // A file cut short in a slot is read as far as it goes; the checksum decides.
-    disk.read(offset, &mut block[..int::saturating_index(present)])?;
+    if present > 0 {
+        disk.read(offset, &mut block[..int::saturating_index(present)])?;
+    }
     Ok(Slot::decode(&block))
 }
 

@@ -3,6 +3,7 @@
 
 mod api;
 mod bad_input;
+mod corpus;
 mod corruption;
 mod cost;
 mod crafted;

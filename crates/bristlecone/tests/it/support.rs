@@ -9,8 +9,6 @@ use bristlecone::{
     Database, ReadTransaction, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition,
 };
 
-pub(crate) const UNIT: usize = 4096;
-
 /// A table of bytes, which most tests use.
 pub(crate) type Bytes<'a> = TableDefinition<'a, &'static [u8], &'static [u8]>;
 

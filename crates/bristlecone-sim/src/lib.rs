@@ -49,6 +49,8 @@ pub use faults::{ErrorCode, Fault, OperationClass, SyncLoss, is_crash};
 pub use finding::Finding;
 pub use image::{Cut, Image};
 pub use model::{History, Rows, Version};
-pub use program::{Op, generate};
-pub use seeds::{Config, run_exhaustive, run_program, run_seed, shrink};
+pub use program::{Op, generate, generate_light};
+pub use seeds::{
+    Config, light_program, run_exhaustive, run_program, run_seed, seeded_program, shrink,
+};
 pub use summary::{EngineTotals, RunTotals, Summary};

@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::process::ExitCode;
 
-use bristlecone_sim::{Config, Finding, Summary, generate, run_exhaustive, run_seed, shrink};
+use bristlecone_sim::{
+    Config, Finding, Summary, light_program, run_exhaustive, run_seed, seeded_program, shrink,
+};
 
 const USAGE: &str = "usage: bristlecone-sim (--seed N | --seeds A..B) [--ops N] [--crashes N] [--images N] \
                      [--recovery-crashes N] [--faults N] [--rots N] [--exhaustive | --shrink] [--trace]";
@@ -91,8 +93,11 @@ fn print_shrunk(arguments: &Arguments) -> ExitCode {
 
 fn print_programs(arguments: &Arguments) {
     for seed in arguments.seeds.clone() {
-        let op_count = arguments.config.op_count.unwrap_or(60);
-        for (idx, op) in generate(seed, op_count).iter().enumerate() {
+        let program = match arguments.is_exhaustive {
+            true => light_program(seed, &arguments.config),
+            false => seeded_program(seed, &arguments.config),
+        };
+        for (idx, op) in program.iter().enumerate() {
             println!("{seed} {idx} {op:?}");
         }
     }

@@ -149,10 +149,25 @@ impl Character {
 pub fn generate(seed: u64, op_count: usize) -> Vec<Op> {
     let mut rng = Rng::with_seed(seed);
     let character = Character::draw(&mut rng);
+    generate_as(&character, op_count, &mut rng)
+}
+
+/// Draws a program that writes little, so that a crash at every place of it takes seconds.
+#[must_use]
+pub fn generate_light(seed: u64, op_count: usize) -> Vec<Op> {
+    let mut rng = Rng::with_seed(seed);
+    let mut character = Character::draw(&mut rng);
+    character.burst_max = character.burst_max.min(8);
+    character.value_bytes_max = character.value_bytes_max.min(900);
+    character.percent_large = character.percent_large.min(2);
+    generate_as(&character, op_count, &mut rng)
+}
+
+fn generate_as(character: &Character, op_count: usize, rng: &mut Rng) -> Vec<Op> {
     let mut program = Vec::with_capacity(op_count);
     for idx in 0..op_count {
         let quarter = (idx * 4 / op_count.max(1)).min(3);
-        program.push(draw_op(&character, character.removal[quarter], &mut rng));
+        program.push(draw_op(character, character.removal[quarter], rng));
     }
     program
 }

@@ -6,7 +6,7 @@ use crate::campaign::{Campaign, Phase};
 use crate::finding::Finding;
 use crate::hazard::Hazard;
 use crate::oracle::Effort;
-use crate::program::{Op, generate};
+use crate::program::{Op, generate, generate_light};
 use crate::summary::Summary;
 
 /// How much a seed tries.
@@ -109,8 +109,7 @@ pub fn run_seed(seed: u64, config: &Config) -> Result<Summary, Finding> {
 /// # Errors
 /// The first finding.
 pub fn run_exhaustive(seed: u64, config: &Config) -> Result<Summary, Finding> {
-    let op_count = config.op_count.unwrap_or(60);
-    let mut campaign = config.campaign(seed, generate(seed, op_count));
+    let mut campaign = config.campaign(seed, light_program(seed, config));
     campaign.effort.recovery_crashes = usize::MAX;
     match crash_everywhere(&mut campaign) {
         Ok(()) => Ok(campaign.summary),
@@ -163,7 +162,15 @@ pub fn shrink(seed: u64, config: &Config, attempts: usize) -> Option<(Vec<Op>, F
     Some((campaign.program, finding(seed, &replay, failure)))
 }
 
-fn seeded_program(seed: u64, config: &Config) -> Vec<Op> {
+/// The program that [`run_exhaustive`] runs.
+#[must_use]
+pub fn light_program(seed: u64, config: &Config) -> Vec<Op> {
+    generate_light(seed, config.op_count.unwrap_or(60))
+}
+
+/// The program that [`run_seed`] runs.
+#[must_use]
+pub fn seeded_program(seed: u64, config: &Config) -> Vec<Op> {
     let drawn = Rng::with_seed(seed ^ 0x0C0_0077).usize(200..=2000);
     generate(seed, config.op_count.unwrap_or(drawn))
 }

@@ -6,47 +6,40 @@ use crate::error::Result;
 use crate::page::leaf::Stored;
 use crate::page::{ChildRef, Root};
 
-/// Frees every page and extent below `root`.
-pub(crate) fn free_tree(writer: &mut PageWriter<'_>, root: Option<&Root>) -> Result {
-    match root {
-        None => Ok(()),
-        Some(root) => free_subtree(writer, &root.child, root.height - 1),
-    }
+/// What becomes of the extents that a freed tree's rows name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extents {
+    /// They are freed with it.
+    Free,
+    /// They live on under another tree.
+    Keep,
 }
 
-fn free_subtree(writer: &mut PageWriter<'_>, child: &ChildRef, level: u8) -> Result {
+/// Frees every page below `root`.
+pub(crate) fn free_tree(writer: &mut PageWriter<'_>, root: &Root, extents: Extents) -> Result {
+    free_subtree(writer, &root.child, root.height - 1, extents)
+}
+
+fn free_subtree(
+    writer: &mut PageWriter<'_>,
+    child: &ChildRef,
+    level: u8,
+    extents: Extents,
+) -> Result {
     if level > 0 {
         let page = writer.pager().page(child)?;
         let branch = page.branch()?;
         check_level(branch.level(), level, child)?;
         for idx in 0..branch.count() {
-            free_subtree(writer, &branch.child(idx)?, level - 1)?;
+            free_subtree(writer, &branch.child(idx)?, level - 1, extents)?;
         }
-    } else if child.extents {
+    } else if child.extents && extents == Extents::Free {
         let page = writer.pager().page(child)?;
         let leaf = page.leaf()?;
         for idx in 0..leaf.count() {
             if let Stored::Extent(extent) = leaf.stored(idx)? {
                 writer.free_extent(&extent);
             }
-        }
-    }
-    writer.free(child);
-    Ok(())
-}
-
-/// Frees the pages below `root` but not the extents their rows name: those live on under another tree.
-pub(crate) fn free_pages(writer: &mut PageWriter<'_>, root: &Root) -> Result {
-    free_pages_below(writer, &root.child, root.height - 1)
-}
-
-fn free_pages_below(writer: &mut PageWriter<'_>, child: &ChildRef, level: u8) -> Result {
-    if level > 0 {
-        let page = writer.pager().page(child)?;
-        let branch = page.branch()?;
-        check_level(branch.level(), level, child)?;
-        for idx in 0..branch.count() {
-            free_pages_below(writer, &branch.child(idx)?, level - 1)?;
         }
     }
     writer.free(child);

@@ -13,9 +13,11 @@ use crate::error::{Corruption, Result};
 use crate::page::Root;
 use crate::page::leaf::Stored;
 use crate::page::order::KeyCompare;
+use crate::tree::builder::Builder;
+use crate::tree::free::{Extents, free_tree};
 use crate::tree::lookup::{self, Found};
+use crate::tree::merge;
 use crate::tree::writer::PageWriter;
-use crate::tree::{builder::Builder, free, merge};
 use crate::types::TableSchema;
 
 /// A table as its write transaction sees it.
@@ -212,7 +214,7 @@ impl TableState {
         let level = merged.iter().map(|run| run.level).max().unwrap_or(0) + 1;
         self.runs.extend(root.map(|root| Run { root, level }));
         for run in &merged {
-            free::free_pages(writer, &run.root)?;
+            free_tree(writer, &run.root, Extents::Keep)?;
         }
         Ok(())
     }
@@ -225,7 +227,7 @@ impl TableState {
         let root = merge::apply(writer, self.base, &mut ops, &self.compare)?;
         ops.finish(writer);
         for run in &self.runs {
-            free::free_pages(writer, &run.root)?;
+            free_tree(writer, &run.root, Extents::Keep)?;
         }
         Builder::check_rows(root.as_ref(), self.rows)?;
         Ok(root)
@@ -241,8 +243,11 @@ impl TableState {
             place = self.buffer.after(at);
         }
         for run in &self.runs {
-            free::free_tree(writer, Some(&run.root))?;
+            free_tree(writer, &run.root, Extents::Free)?;
         }
-        free::free_tree(writer, self.base.as_ref())
+        match &self.base {
+            Some(base) => free_tree(writer, base, Extents::Free),
+            None => Ok(()),
+        }
     }
 }

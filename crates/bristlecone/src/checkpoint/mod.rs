@@ -93,7 +93,7 @@ impl Checkpoint {
         let side = self.write_side()?;
         if side.space.needs_ceiling() {
             let mut header = self.header(side);
-            let ceiling = side.space.proposed_ceiling();
+            let ceiling = side.space.proposed_ceiling()?;
             let token = self.disk().sync_all()?;
             header.settle(&token, &side.space);
             let mut slot = header.newest().clone();
@@ -116,11 +116,12 @@ impl Checkpoint {
     pub(crate) fn publish(&self, mut session: Session, roots: Roots) -> Result<Arc<Version>> {
         let side = self.write_side()?;
         let mut header = self.header(side);
+        let ceiling = side.space.proposed_ceiling()?;
         let settled = side.space.settle(&mut session)?;
         let number = side.space.fresh_number();
         let mut slot = header.newest().clone();
         slot.version = number;
-        slot.ceiling = side.space.proposed_ceiling();
+        slot.ceiling = ceiling;
         slot.units = settled.units;
         slot.map = settled.map.top;
         slot.map_height = settled.map.height;
@@ -128,7 +129,6 @@ impl Checkpoint {
         slot.roots = roots.tables;
         slot.next_table = roots.next_table;
         slot.clean = false;
-        let ceiling = slot.ceiling;
         let flip = self.disk().sync_all().and_then(|token| {
             header.settle(&token, &side.space);
             header.flip(self.disk(), slot, token, side)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cache::Pager;
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 use crate::int;
 use crate::page::branch::{self, BranchSize, Entry};
 use crate::page::leaf::{self, LeafSize, Row, ValueKind};
@@ -67,13 +67,22 @@ impl<'s> PageWriter<'s> {
         size: &BranchSize,
         level: u8,
     ) -> Result<ChildRef> {
+        let rows: u64 = entries.iter().map(|entry| entry.child.rows).sum();
+        if rows > int::U48_MAX {
+            return Err(Corruption::new("branch counts more rows than there can be").into());
+        }
         let units = self.units_for(size.page_bytes());
         let id = self.session.allocate(units)?;
+        let birth = self.session.number();
+        if let Some(entry) = entries.iter().find(|entry| entry.child.birth > birth) {
+            let corruption = Corruption::new("page is younger than the database");
+            return Err(corruption.page(entry.child.id.0).into());
+        }
         let child = ChildRef {
             id,
             units,
-            birth: self.session.number(),
-            rows: entries.iter().map(|entry| entry.child.rows).sum(),
+            birth,
+            rows,
             extents: entries.iter().any(|entry| entry.child.extents),
             fill: fill(size.page_bytes(), units),
         };

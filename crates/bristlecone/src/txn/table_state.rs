@@ -9,7 +9,7 @@ use super::op_merge::OpMerge;
 use super::run::{self, Run};
 use super::value_bytes::ValueBytes;
 use crate::cache::{Lease, Pager};
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 use crate::page::Root;
 use crate::page::leaf::Stored;
 use crate::tree::lookup::{self, Found};
@@ -157,12 +157,15 @@ impl TableState {
         if old.is_none() {
             return Ok(None);
         }
+        let Some(rows) = self.rows.checked_sub(1) else {
+            return Err(Corruption::new("table has more rows than its root counts").into());
+        };
         if let Some(stored) = self.buffer.get(key, &self.compare) {
             drop_extent(stored);
         }
         self.buffer.set(key, Stored::Tombstone, &self.compare);
         self.lease.resize(self.buffer.bytes());
-        self.rows -= 1;
+        self.rows = rows;
         Ok(old)
     }
 

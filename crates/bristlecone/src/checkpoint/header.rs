@@ -1,7 +1,7 @@
 //! The two header slots: which one says what, and when each may be written.
 
 use super::WriteSide;
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 use crate::int;
 use crate::page::UNIT_BYTES;
 use crate::page::slot::Slot;
@@ -59,6 +59,9 @@ impl Header {
         let covered = self.unsettled[1].is_none_or(|stamp| token.covers(stamp));
         assert!(covered, "checkpoint invariant (2)");
         slot.generation = self.newest.generation + 1;
+        if slot.generation > int::U48_MAX {
+            return Err(Corruption::new("generations of the header are used up").into());
+        }
         let block = slot.encode();
         side.space.slot_written(0, slot.version);
         self.write_slot(disk, 0, &block, side)?;

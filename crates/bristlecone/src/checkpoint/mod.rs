@@ -105,7 +105,7 @@ impl Checkpoint {
         if side.space.needs_ceiling() {
             let _guard = HaltOnPanic(self.disk());
             let mut header = self.header(side);
-            let ceiling = side.space.proposed_ceiling();
+            let ceiling = side.space.proposed_ceiling()?;
             let token = self.disk().sync_all()?;
             header.settle(&token, &side.space);
             let mut slot = header.newest().clone();
@@ -129,11 +129,12 @@ impl Checkpoint {
         let side = self.write_side()?;
         let _guard = HaltOnPanic(self.disk());
         let mut header = self.header(side);
+        let ceiling = side.space.proposed_ceiling()?;
         let settled = side.space.settle(&mut session)?;
         let number = side.space.fresh_number();
         let mut slot = header.newest().clone();
         slot.version = number;
-        slot.ceiling = side.space.proposed_ceiling();
+        slot.ceiling = ceiling;
         slot.units = settled.units;
         slot.map = settled.map.top;
         slot.map_height = settled.map.height;
@@ -141,7 +142,6 @@ impl Checkpoint {
         slot.roots = roots.tables;
         slot.next_table = roots.next_table;
         slot.clean = false;
-        let ceiling = slot.ceiling;
         let flip = self.disk().sync_all().and_then(|token| {
             header.settle(&token, &side.space);
             header.flip(self.disk(), slot, token, side)

@@ -10,7 +10,7 @@ use crate::error::{Corruption, DatabaseError, StorageError};
 use crate::int;
 use crate::page::slot::{Slot, SlotError};
 use crate::page::{Number, PageId, UNIT_BYTES};
-use crate::space::{MapRoot, Numbers, Space, UnitMap, VersionPin, load_map};
+use crate::space::{MapRoot, MapTree, Numbers, Space, UnitMap, VersionPin, load_map};
 use crate::vfs::Disk;
 
 /// How a file is opened.
@@ -214,7 +214,7 @@ impl Checkpoint {
             OpenMode::ReadWrite => {
                 // The map before any write: a file whose map is damaged is refused untouched.
                 let (durable, tree) = load_map(&pager, map)?;
-                check_map(&durable, &slot)?;
+                check_map(&durable, &tree, &slot)?;
                 if !is_clean(&found) {
                     prove_durable(&disk, &found)?;
                 }
@@ -258,7 +258,15 @@ fn check_length(disk: &Disk, slot: &Slot) -> Result<(), StorageError> {
         .into())
 }
 
-fn check_map(durable: &UnitMap, slot: &Slot) -> Result<(), StorageError> {
+fn check_map(durable: &UnitMap, tree: &MapTree, slot: &Slot) -> Result<(), StorageError> {
+    let mut pages = UnitMap::default();
+    for page in tree.pages() {
+        // A map page that the map does not hold would be overwritten; one named twice would be freed twice.
+        if !durable.contains(page.id.0) || !pages.insert(page.id.0, 1) {
+            let corruption = Corruption::new("space map does not hold its own pages once each");
+            return Err(corruption.page(page.id.0).into());
+        }
+    }
     if durable.end() <= slot.units && !durable.contains(0) && !durable.contains(1) {
         return Ok(());
     }

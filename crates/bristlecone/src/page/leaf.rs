@@ -124,6 +124,10 @@ impl LeafLayout {
                     .found(values_end),
             );
         }
+        if keys_fixed && key_width == 0 && count > 1 {
+            // Rows without bytes of their own would not even be bounded by the page's size.
+            return Err(Corruption::new("leaf with several rows of one key").found(count));
+        }
         let layout = LeafLayout {
             count,
             prefix,

@@ -193,7 +193,8 @@ impl Slot {
             clean: u32_at(FLAGS_AT) & CLEAN != 0,
         };
         let limit = int::U48_MAX;
-        if slot.version >= slot.ceiling || slot.ceiling.0 > limit || slot.units > limit {
+        let counts = [slot.ceiling.0, slot.units, slot.generation, slot.next_table];
+        if slot.version >= slot.ceiling || counts.iter().any(|&count| count > limit) {
             return Err(malformed("header slot has impossible numbers"));
         }
         if slot.base_seq != 0 {
@@ -203,6 +204,14 @@ impl Slot {
         }
         if slot.map.is_none() && (slot.names.is_some() || slot.roots.is_some()) {
             return Err(malformed("header slot names trees but no space map"));
+        }
+        let roots = [slot.names, slot.roots].into_iter().flatten();
+        let births = roots.map(|root| root.child.birth);
+        let youngest = births.chain(slot.map.map(|map| map.birth)).max();
+        if youngest.is_some_and(|birth| birth >= slot.version) {
+            return Err(malformed(
+                "header slot names pages younger than its version",
+            ));
         }
         if slot.map_height > 4 {
             return Err(malformed("header slot names an impossible space map"));

@@ -27,6 +27,6 @@ mod tests;
 
 pub(crate) use bitmap::UnitMap;
 pub(crate) use dead::VersionPin;
-pub(crate) use map_tree::{MapRoot, load_map};
+pub(crate) use map_tree::{MapRoot, MapTree, load_map};
 pub(crate) use session::Session;
 pub(crate) use state::{HEADER_UNITS, Numbers, Space};

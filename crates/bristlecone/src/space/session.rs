@@ -52,6 +52,11 @@ impl Session {
         self.number
     }
 
+    /// The session's first number, above that of every page written before it.
+    pub(super) fn first(&self) -> Number {
+        self.first
+    }
+
     /// Counts of what the engine did.
     pub(crate) fn counters(&self) -> &Counters {
         self.space.counters()

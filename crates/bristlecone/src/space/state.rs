@@ -127,13 +127,19 @@ impl Space {
     }
 
     /// The ceiling that the next header write should name.
-    pub(crate) fn proposed_ceiling(&self) -> Number {
+    ///
+    /// # Errors
+    /// `Corrupted` if a header has used up numbers that no database lives long enough to use.
+    pub(crate) fn proposed_ceiling(&self) -> Result<Number> {
         let numbers = self.state().numbers;
-        if numbers.ceiling.0.saturating_sub(numbers.next.0) < NUMBERS_AHEAD / 2 {
-            Number(numbers.next.0 + NUMBERS_AHEAD)
-        } else {
-            numbers.ceiling
+        if numbers.ceiling.0.saturating_sub(numbers.next.0) >= NUMBERS_AHEAD / 2 {
+            return Ok(numbers.ceiling);
         }
+        let ceiling = numbers.next.0.saturating_add(NUMBERS_AHEAD);
+        if ceiling > int::U48_MAX {
+            return Err(Corruption::new("numbers of sessions and versions are used up").into());
+        }
+        Ok(Number(ceiling))
     }
 
     /// Notes that a header that names `ceiling` is durable.
@@ -215,6 +221,10 @@ impl Space {
                 map.touch(id, u64::from(units));
             }
             for freed in session.freed() {
+                if freed.birth >= session.first() {
+                    let corruption = Corruption::new("freed page is younger than its version");
+                    return Err(corruption.page(freed.id.0).into());
+                }
                 if !durable.contains_all(freed.id.0, u64::from(freed.units)) {
                     // Two parents named one page, or a page outside the file.
                     let corruption = Corruption::new("freed page was not reachable");
@@ -250,7 +260,10 @@ impl Space {
             durable.insert(id.0, 1);
             map.touch(id.0, 1);
             if let Some(old) = map.relocate(place, id, session.number()) {
-                durable.remove(old.id.0, 1);
+                if !durable.remove(old.id.0, 1) {
+                    let corruption = Corruption::new("page of the space map was freed before");
+                    return Err(corruption.page(old.id.0).into());
+                }
                 map.touch(old.id.0, 1);
                 session.record_freed(Freed {
                     id: old.id,

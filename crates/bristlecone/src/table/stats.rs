@@ -1,7 +1,7 @@
 //! Sizes of tables and of the whole database, counted by walking their pages.
 
 use crate::cache::Pager;
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 use crate::int;
 use crate::page::leaf::Stored;
 use crate::page::{ChildRef, Root, UNIT_BYTES};
@@ -125,6 +125,12 @@ pub(super) fn table_stats(pager: &Pager, root: Option<&Root>) -> Result<TableSta
 
 fn add_subtree(pager: &Pager, child: &ChildRef, level: u8, stats: &mut TableStats) -> Result {
     stats.page_bytes += int::wide(child.page_bytes());
+    if stats.page_bytes > pager.disk().len()? {
+        // Branches name one child over and over; without this the walk might never end.
+        return Err(Corruption::new("table has more pages than its file")
+            .page(child.id.0)
+            .into());
+    }
     let page = pager.page(child)?;
     if level > 0 {
         stats.branch_pages += 1;

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use super::lookup::check_level;
 use crate::cache::Pager;
-use crate::error::Result;
+use crate::error::{Corruption, Result};
+use crate::int;
 use crate::page::leaf::Stored;
 use crate::page::order::KeyCompare;
-use crate::page::{ChildRef, Page, Root};
+use crate::page::{ChildRef, Page, Root, UNIT_BYTES};
 
 #[derive(Clone, Debug)]
 struct Step {
@@ -27,6 +28,8 @@ pub(crate) struct TreeCursor {
     root: Option<Root>,
     path: Vec<Step>,
     leaf: Option<Step>,
+    /// Leaves stepped into since the last seek.
+    entered: u64,
 }
 
 /// Which child or row to take when entering a page.
@@ -45,7 +48,22 @@ impl TreeCursor {
             root,
             path: Vec::new(),
             leaf: None,
+            entered: 0,
         }
+    }
+
+    /// Fails where branches name one leaf over and over: a walk in one direction meets each leaf once.
+    fn count_leaf(&mut self) -> Result {
+        self.entered += 1;
+        // The file's length costs a system call, so it is asked for seldom.
+        if self.entered < 1024 || !self.entered.is_power_of_two() {
+            return Ok(());
+        }
+        let units = self.pager.disk().len()? / int::wide(UNIT_BYTES);
+        if self.entered <= units {
+            return Ok(());
+        }
+        Err(Corruption::new("tree has more leaves than its file has units").into())
     }
 
     /// The leaf and row the cursor stands on.
@@ -142,6 +160,7 @@ impl TreeCursor {
     fn descend(&mut self, target: &[u8]) -> Result<Option<Arc<Page>>> {
         self.path.clear();
         self.leaf = None;
+        self.entered = 0;
         let Some(root) = self.root else {
             return Ok(None);
         };
@@ -160,6 +179,7 @@ impl TreeCursor {
     fn enter_root(&mut self, edge: Edge) -> Result {
         self.path.clear();
         self.leaf = None;
+        self.entered = 0;
         match self.root {
             None => Ok(()),
             Some(root) => self.enter(root.child, root.height - 1, edge),
@@ -180,6 +200,7 @@ impl TreeCursor {
             self.path.push(Step { page, idx });
             level -= 1;
         }
+        self.count_leaf()?;
         let page = self.pager.page(&child)?;
         // A validated leaf has a row.
         let idx = match edge {

@@ -2,9 +2,10 @@
 
 use super::lookup::check_level;
 use super::writer::PageWriter;
-use crate::error::Result;
+use crate::error::{Corruption, Result};
+use crate::int;
 use crate::page::leaf::Stored;
-use crate::page::{ChildRef, Root};
+use crate::page::{ChildRef, Root, UNIT_BYTES};
 
 /// What becomes of the extents that a freed tree's rows name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,31 +18,55 @@ pub(crate) enum Extents {
 
 /// Frees every page below `root`.
 pub(crate) fn free_tree(writer: &mut PageWriter<'_>, root: &Root, extents: Extents) -> Result {
-    free_subtree(writer, &root.child, root.height - 1, extents)
+    let left = writer.pager().disk().len()? / int::wide(UNIT_BYTES);
+    let mut walk = Walk {
+        writer,
+        extents,
+        left,
+    };
+    walk.subtree(&root.child, root.height - 1)
 }
 
-fn free_subtree(
-    writer: &mut PageWriter<'_>,
-    child: &ChildRef,
-    level: u8,
+struct Walk<'w, 's> {
+    writer: &'w mut PageWriter<'s>,
     extents: Extents,
-) -> Result {
-    if level > 0 {
-        let page = writer.pager().page(child)?;
-        let branch = page.branch()?;
-        check_level(branch.level(), level, child)?;
-        for idx in 0..branch.count() {
-            free_subtree(writer, &branch.child(idx)?, level - 1, extents)?;
-        }
-    } else if child.extents && extents == Extents::Free {
-        let page = writer.pager().page(child)?;
-        let leaf = page.leaf()?;
-        for idx in 0..leaf.count() {
-            if let Stored::Extent(extent) = leaf.stored(idx)? {
-                writer.free_extent(&extent);
+    /// Units that may still be freed: no tree has more than its file, unless branches name one child over and over.
+    left: u64,
+}
+
+impl Walk<'_, '_> {
+    fn subtree(&mut self, child: &ChildRef, level: u8) -> Result {
+        if level > 0 {
+            let page = self.writer.pager().page(child)?;
+            let branch = page.branch()?;
+            check_level(branch.level(), level, child)?;
+            for idx in 0..branch.count() {
+                self.subtree(&branch.child(idx)?, level - 1)?;
+            }
+        } else if child.extents && self.extents == Extents::Free {
+            let page = self.writer.pager().page(child)?;
+            let leaf = page.leaf()?;
+            for idx in 0..leaf.count() {
+                if let Stored::Extent(extent) = leaf.stored(idx)? {
+                    self.count(extent.units(), child)?;
+                    self.writer.free_extent(&extent);
+                }
             }
         }
+        self.count(child.units, child)?;
+        self.writer.free(child);
+        Ok(())
     }
-    writer.free(child);
-    Ok(())
+
+    fn count(&mut self, units: u32, at: &ChildRef) -> Result {
+        match self.left.checked_sub(u64::from(units)) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(Corruption::new("tree has more pages than its file")
+                .page(at.id.0)
+                .into()),
+        }
+    }
 }

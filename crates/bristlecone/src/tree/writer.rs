@@ -68,13 +68,19 @@ impl<'s> PageWriter<'s> {
         size: &BranchSize,
         level: u8,
     ) -> Result<ChildRef> {
+        let rows = sum_rows(entries)?;
         let units = self.units_for(size.page_bytes());
         let id = self.session.allocate(units)?;
+        let birth = self.session.number();
+        if let Some(entry) = entries.iter().find(|entry| entry.child.birth > birth) {
+            let corruption = Corruption::new("page is younger than the database");
+            return Err(corruption.page(entry.child.id.0).into());
+        }
         let child = ChildRef {
             id,
             units,
-            birth: self.session.number(),
-            rows: sum_rows(entries)?,
+            birth,
+            rows,
             extents: entries.iter().any(|entry| entry.child.extents),
             fill: fill(size.page_bytes(), units),
         };

@@ -174,11 +174,12 @@ impl TableState {
         if old.is_none() {
             return Ok(None);
         }
+        let Some(rows) = self.rows.checked_sub(1) else {
+            return Err(Corruption::new("table has more rows than its root counts").into());
+        };
         self.buffer.set(key, Stored::Tombstone, &self.compare);
         self.lease.resize(self.buffer.bytes());
-        self.rows = self.rows.checked_sub(1).ok_or_else(|| {
-            Corruption::new("table has more rows than its root says").expected(self.rows)
-        })?;
+        self.rows = rows;
         Ok(old)
     }
 

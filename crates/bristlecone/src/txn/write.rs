@@ -13,7 +13,8 @@ use super::snapshot::Snapshot;
 use super::table_state::TableState;
 use super::value_bytes::ValueBytes;
 use crate::cache::Lease;
-use crate::error::{CommitError, Result, StorageError, TableError};
+use crate::error::{CommitError, Corruption, Result, StorageError, TableError};
+use crate::int;
 use crate::limits;
 use crate::page::ExtentRef;
 use crate::page::leaf::Stored;
@@ -152,8 +153,14 @@ impl WriteTxn {
                 }
             }
             Entry::Absent => {
-                *entry = Entry::Open(location);
+                if tables.next_table >= int::U48_MAX {
+                    let corruption = Corruption::new("ids of tables are used up");
+                    return Err(TableError::Storage(corruption.into()));
+                }
                 let id = tables.next_table;
+                tables
+                    .entries
+                    .insert(name.to_owned(), Entry::Open(location));
                 tables.next_table += 1;
                 let mut state = TableState::new(id, schema.clone(), compare, None, self.lease());
                 state.created = true;

@@ -81,8 +81,8 @@ impl Corpus {
         (0..self.units.len()).filter(|&idx| first(idx)).collect()
     }
 
-    /// Bytes of the page that starts at unit `first`.
-    pub(crate) fn extent_of(&self, first: usize) -> std::ops::Range<usize> {
+    /// Where the page that starts at unit `first` lies in the file.
+    pub(crate) fn place_of(&self, first: usize) -> std::ops::Range<usize> {
         let owner = self.units[first];
         let mut end = first + 1;
         while self.units.get(end) == Some(&owner) {

@@ -20,6 +20,15 @@ pub(crate) struct MapRoot {
     pub(crate) height: u8,
 }
 
+/// A step towards a map that describes the durable units; each may dirty further pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MapStep {
+    /// The page moves to a fresh unit.
+    Move(MapPlace),
+    /// The leaf holds no reachable unit and needs no page.
+    Clear(MapPlace),
+}
+
 /// Position of a map page: distance from the map leaves, index within that level.
 pub(crate) type MapPlace = (usize, usize);
 
@@ -59,46 +68,75 @@ impl MapTree {
         self.dirty.extend(first..=last);
     }
 
-    /// The next page that must move, or `None` when all dirty ones have; `end` is one past the last reachable unit.
-    pub(crate) fn next_dirty(&mut self, end: u64) -> Option<MapPlace> {
-        self.fit(leaf_of(end.saturating_sub(1)) + 1);
-        for &leaf in &self.dirty {
-            if leaf >= self.levels[0].len() {
-                continue;
-            }
-            let mut idx = leaf;
-            for level in 0..self.levels.len() {
-                if !self.moved.contains(&(level, idx)) {
-                    return Some((level, idx));
-                }
-                idx /= MAP_FANOUT;
-            }
+    /// Fits the map to `end` units: exactly where `exact`, else only upwards. Returns the pages given up by it.
+    ///
+    /// Index pages say nothing that the leaves do not, so all of them are made afresh when the number of leaves changes.
+    pub(crate) fn fit(&mut self, end: u64, exact: bool) -> Vec<MapRef> {
+        let leaves = leaf_of(end.max(1) - 1) + 1;
+        if leaves == self.levels[0].len() || (leaves < self.levels[0].len() && !exact) {
+            return Vec::new();
         }
-        None
+        let mut given_up: Vec<MapRef> = self.levels.drain(1..).flatten().flatten().collect();
+        let kept = leaves.min(self.levels[0].len());
+        given_up.extend(self.levels[0].drain(kept..).flatten());
+        self.levels[0].resize(leaves, None);
+        self.moved
+            .retain(|&(level, idx)| level == 0 && idx < leaves);
+        while let Some(below) = self.levels.last().map(Vec::len)
+            && below > 1
+        {
+            self.levels.push(vec![None; below.div_ceil(MAP_FANOUT)]);
+        }
+        given_up
     }
 
-    /// Extends the levels to at least `leaves` map leaves.
-    fn fit(&mut self, leaves: usize) {
-        if self.levels[0].len() < leaves {
-            self.levels[0].resize(leaves, None);
-        }
-        let mut level = 0;
-        while self.levels[level].len() > 1 {
-            let above = self.levels[level].len().div_ceil(MAP_FANOUT);
-            if self.levels.len() == level + 1 {
-                self.levels.push(Vec::new());
+    /// What must be done next for the map to describe `durable`; `None` when it does.
+    pub(crate) fn next_step(&self, durable: &UnitMap) -> Option<MapStep> {
+        for &leaf in self.dirty.range(..self.levels[0].len()) {
+            let place = (0, leaf);
+            let at = self.levels[0][leaf];
+            match (is_zero(durable, leaf), at) {
+                (true, Some(_)) => return Some(MapStep::Clear(place)),
+                (false, None) => return Some(MapStep::Move(place)),
+                (false, Some(_)) if !self.moved.contains(&place) => {
+                    return Some(MapStep::Move(place));
+                }
+                _ => {}
             }
-            if self.levels[level + 1].len() < above {
-                let first_missing = self.levels[level + 1].len();
-                self.levels[level + 1].resize(above, None);
-                // An index page that did not exist is written through any leaf below it.
-                for idx in first_missing..above {
-                    self.dirty
-                        .insert(idx * MAP_FANOUT.pow(u32::try_from(level + 1).unwrap_or(0)));
+            let mut idx = leaf;
+            for level in 1..self.levels.len() {
+                idx /= MAP_FANOUT;
+                if !self.moved.contains(&(level, idx)) {
+                    return Some(MapStep::Move((level, idx)));
                 }
             }
-            level += 1;
         }
+        self.missing_index().map(MapStep::Move)
+    }
+
+    /// Has the page on `unit`, if it is a map page that has not moved in this flip, move with all above it.
+    pub(crate) fn disturb(&mut self, unit: u64) -> bool {
+        let mut places = self.levels.iter().enumerate().flat_map(|(level, pages)| {
+            let refs = pages.iter().enumerate();
+            refs.map(move |(idx, at)| ((level, idx), at))
+        });
+        let found = places.find(|(_, at)| at.is_some_and(|at| at.id.0 == unit));
+        let Some((level, idx)) = found.map(|(place, _)| place) else {
+            return false;
+        };
+        if self.moved.contains(&(level, idx)) {
+            return false;
+        }
+        let leaves_below = (0..level).fold(1, |leaves, _| leaves * MAP_FANOUT);
+        self.dirty.insert(idx * leaves_below)
+    }
+
+    /// An index page that has no place yet.
+    fn missing_index(&self) -> Option<MapPlace> {
+        let levels = self.levels.iter().enumerate().skip(1);
+        levels
+            .filter_map(|(level, pages)| Some((level, pages.iter().position(Option::is_none)?)))
+            .next()
     }
 
     /// Gives a page its fresh unit; returns the old one.
@@ -110,6 +148,12 @@ impl MapTree {
     ) -> Option<MapRef> {
         self.moved.insert(place);
         self.levels[place.0][place.1].replace(MapRef { id, birth })
+    }
+
+    /// Gives up the page of a leaf in which nothing is reachable; returns it.
+    pub(crate) fn clear(&mut self, place: MapPlace) -> Option<MapRef> {
+        self.moved.remove(&place);
+        self.levels[place.0][place.1].take()
     }
 
     /// The moved pages' bytes, leaves first.
@@ -142,6 +186,14 @@ impl MapTree {
         self.dirty.clear();
         self.moved.clear();
     }
+}
+
+/// Whether no unit of a map leaf is reachable.
+fn is_zero(durable: &UnitMap, leaf: usize) -> bool {
+    let words = durable.words();
+    let start = (leaf * LEAF_WORDS).min(words.len());
+    let end = (start + LEAF_WORDS).min(words.len());
+    words[start..end].iter().all(|&word| word == 0)
 }
 
 fn leaf_of(unit: u64) -> usize {

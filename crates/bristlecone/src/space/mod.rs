@@ -19,6 +19,8 @@
 
 mod bitmap;
 mod dead;
+#[cfg(test)]
+mod map_tests;
 mod map_tree;
 mod session;
 mod state;

@@ -115,6 +115,11 @@ impl Session {
         self.born.insert(id.0, units);
     }
 
+    /// Takes back a draw of one unit that was not written; returns whether it was this session's.
+    pub(super) fn forget_born(&mut self, id: PageId) -> bool {
+        self.born.remove(&id.0).is_some()
+    }
+
     pub(super) fn record_freed(&mut self, freed: Freed) {
         self.freed.push(freed);
     }

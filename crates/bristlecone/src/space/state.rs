@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Session;
 use super::bitmap::UnitMap;
 use super::dead::{Freed, LiveVersions, VersionPin};
-use super::map_tree::{MapRoot, MapTree};
+use super::map_tree::{MapRoot, MapStep, MapTree};
 use crate::counters::Counters;
 use crate::error::{Corruption, Result};
 use crate::int;
+use crate::page::map::MapRef;
 use crate::page::{Number, PageId, UNIT_BYTES};
 use crate::vfs::Disk;
 
@@ -246,33 +247,75 @@ impl Space {
         })
     }
 
-    /// Moves every dirty map page to a fresh unit; the move itself may dirty further ones, each once.
+    /// Moves every dirty map page to a fresh unit; each move may dirty further ones, of which there are only so many.
     fn rewrite_map(&self, session: &mut Session, applied: &mut usize) -> Result {
+        let mut exact = true;
         loop {
-            let end = self.state().durable.end();
-            let Some(place) = self.state().map.next_dirty(end) else {
-                return Ok(());
+            let mut given_up = {
+                let mut state = self.state();
+                let end = state.durable.end();
+                state.map.fit(end, exact)
             };
-            let id = self.draw(1)?;
-            session.record_born(id, 1);
-            let mut state = self.state();
-            let State { durable, map, .. } = &mut *state;
-            durable.insert(id.0, 1);
-            map.touch(id.0, 1);
-            if let Some(old) = map.relocate(place, id, session.number()) {
-                if !durable.remove(old.id.0, 1) {
-                    let corruption = Corruption::new("page of the space map was freed before");
-                    return Err(corruption.page(old.id.0).into());
+            exact = false;
+            let step = {
+                let state = self.state();
+                state.map.next_step(&state.durable)
+            };
+            match step {
+                None if given_up.is_empty() && !self.pull_in_map_tail() => return Ok(()),
+                None => {}
+                Some(MapStep::Clear(place)) => given_up.extend(self.state().map.clear(place)),
+                Some(MapStep::Move(place)) => {
+                    let id = self.draw(1)?;
+                    session.record_born(id, 1);
+                    let mut state = self.state();
+                    let State { durable, map, .. } = &mut *state;
+                    durable.insert(id.0, 1);
+                    map.touch(id.0, 1);
+                    given_up.extend(map.relocate(place, id, session.number()));
                 }
-                map.touch(old.id.0, 1);
-                session.record_freed(Freed {
-                    id: old.id,
-                    units: 1,
-                    birth: old.birth,
-                });
-                *applied += 1;
+            }
+            for page in given_up {
+                self.give_up_map_page(session, page, applied)?;
             }
         }
+    }
+
+    /// Has a map page at the very end of the file move where there is room before it: nothing else would ever move it,
+    /// and the file could not be cut.
+    fn pull_in_map_tail(&self) -> bool {
+        let mut state = self.state();
+        let State {
+            used, durable, map, ..
+        } = &mut *state;
+        let Some(last) = durable.end().checked_sub(1) else {
+            return false;
+        };
+        used.find_absent(1) < last && map.disturb(last)
+    }
+
+    fn give_up_map_page(&self, session: &mut Session, page: MapRef, applied: &mut usize) -> Result {
+        let mut state = self.state();
+        let State {
+            used, durable, map, ..
+        } = &mut *state;
+        if !durable.remove(page.id.0, 1) {
+            let corruption = Corruption::new("page of the space map was freed before");
+            return Err(corruption.page(page.id.0).into());
+        }
+        map.touch(page.id.0, 1);
+        if session.forget_born(page.id) {
+            // Drawn for this very map and not written yet.
+            used.remove(page.id.0, 1);
+            return Ok(());
+        }
+        session.record_freed(Freed {
+            id: page.id,
+            units: 1,
+            birth: page.birth,
+        });
+        *applied += 1;
+        Ok(())
     }
 
     fn unsettle(&self, session: &Session, map_before: MapTree, applied: usize) {

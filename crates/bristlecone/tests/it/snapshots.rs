@@ -20,7 +20,8 @@ fn overwrite(db: &bristlecone::Database, rows: u32, round: u64, model: &mut Mode
             } else {
                 20 + idx as usize % 90
             };
-            let value = ((u64::from(idx) + round) % 11 > 0).then(|| vec![round as u8; len]);
+            let value =
+                (!(u64::from(idx) + round).is_multiple_of(11)).then(|| vec![round as u8; len]);
             (key(idx), value)
         })
         .collect();

@@ -50,15 +50,13 @@ fn a_copy_by_stored_bytes_equals_the_original() {
     txn.commit().unwrap();
     assert_sound(&copy);
     let copied = copy.begin_read().unwrap();
-    let rows = |table: &bristlecone::ReadOnlyTable<(&'static str, u32), Option<i64>>| -> Vec<_> {
-        let row = |row: bristlecone::Result<(
-            bristlecone::AccessGuard<'_, (&str, u32)>,
-            bristlecone::AccessGuard<'_, Option<i64>>,
-        )>| {
+    let rows = |table: &bristlecone::ReadOnlyTable<(&'static str, u32), Option<i64>>| {
+        let mut shown = Vec::new();
+        for row in table.iter().unwrap() {
             let (key, value) = row.unwrap();
-            format!("{:?} {:?}", key.value(), value.value())
-        };
-        table.iter().unwrap().map(row).collect()
+            shown.push(format!("{:?} {:?}", key.value(), value.value()));
+        }
+        shown
     };
     let original = read.open_table(PAIRS).unwrap();
     assert_eq!(rows(&copied.open_table(PAIRS).unwrap()), rows(&original));

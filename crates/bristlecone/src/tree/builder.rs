@@ -109,7 +109,7 @@ impl<'w, 's> Builder<'w, 's> {
     /// Whether an untouched child at distance `level` may follow as it is; closes the windows below it if so.
     pub(crate) fn is_ready_for(&mut self, level: u8) -> Result<bool> {
         if self.leaves.len() > 0 {
-            let cut = self.leaves.cut(self.page_bytes, usize::MAX, &self.compare);
+            let cut = self.leaves.cut(self.page_bytes, &self.compare);
             if !cut.is_rich(self.page_bytes) && self.leaves.absorbed < ABSORB_MAX {
                 return Ok(false);
             }
@@ -118,7 +118,7 @@ impl<'w, 's> Builder<'w, 's> {
         for idx in 0..usize::from(level).min(self.branches.len()) {
             let window = &self.branches[idx];
             if !window.entries.is_empty() {
-                let cut = window.cut(self.page_bytes, usize::MAX, &self.compare);
+                let cut = window.cut(self.page_bytes, &self.compare);
                 if !cut.is_rich(self.page_bytes) && window.absorbed < ABSORB_MAX {
                     return Ok(false);
                 }
@@ -147,10 +147,7 @@ impl<'w, 's> Builder<'w, 's> {
     }
 
     fn cut_leaves_front(&mut self) -> Result {
-        let mut pages = self
-            .leaves
-            .cut(self.page_bytes, usize::MAX, &self.compare)
-            .pages;
+        let mut pages = self.leaves.cut(self.page_bytes, &self.compare).pages;
         let emit = pages.len().saturating_sub(WINDOW_PAGES_KEPT);
         pages.truncate(emit);
         self.emit_leaves(&pages)
@@ -158,11 +155,7 @@ impl<'w, 's> Builder<'w, 's> {
 
     fn close_leaves(&mut self) -> Result {
         if self.leaves.len() > 0 {
-            let cut = self.leaves.cut(self.page_bytes, usize::MAX, &self.compare);
-            let cut = match cut.even_target() {
-                Some(target) => self.leaves.cut(self.page_bytes, target, &self.compare),
-                None => cut,
-            };
+            let cut = self.leaves.spread(self.page_bytes, &self.compare);
             self.emit_leaves(&cut.pages)?;
         }
         let (taken, emitted) = (self.leaves.taken, self.leaves.emitted);
@@ -202,9 +195,7 @@ impl<'w, 's> Builder<'w, 's> {
     }
 
     fn cut_branch_front(&mut self, idx: usize) -> Result {
-        let mut pages = self.branches[idx]
-            .cut(self.page_bytes, usize::MAX, &self.compare)
-            .pages;
+        let mut pages = self.branches[idx].cut(self.page_bytes, &self.compare).pages;
         let emit = pages.len().saturating_sub(WINDOW_PAGES_KEPT);
         pages.truncate(emit);
         self.emit_branches(idx, &pages)
@@ -212,11 +203,7 @@ impl<'w, 's> Builder<'w, 's> {
 
     fn close_branch(&mut self, idx: usize) -> Result {
         if !self.branches[idx].entries.is_empty() {
-            let cut = self.branches[idx].cut(self.page_bytes, usize::MAX, &self.compare);
-            let cut = match cut.even_target() {
-                Some(target) => self.branches[idx].cut(self.page_bytes, target, &self.compare),
-                None => cut,
-            };
+            let cut = self.branches[idx].spread(self.page_bytes, &self.compare);
             self.emit_branches(idx, &cut.pages)?;
         }
         let window = &mut self.branches[idx];
@@ -288,7 +275,7 @@ impl<'w, 's> Builder<'w, 's> {
         while self.leaves.len() > 0 && self.leaves.absorbed < ABSORB_MAX {
             if self
                 .leaves
-                .cut(self.page_bytes, usize::MAX, &self.compare)
+                .cut(self.page_bytes, &self.compare)
                 .is_rich(self.page_bytes)
             {
                 break;
@@ -317,7 +304,7 @@ impl<'w, 's> Builder<'w, 's> {
             let window = &self.branches[idx];
             let rich = window.entries.is_empty()
                 || window
-                    .cut(self.page_bytes, usize::MAX, &self.compare)
+                    .cut(self.page_bytes, &self.compare)
                     .is_rich(self.page_bytes);
             if rich || window.absorbed >= ABSORB_MAX {
                 return Ok(());

@@ -20,6 +20,8 @@ pub(crate) struct Session {
     first: Number,
     born: BTreeMap<u64, u32>,
     freed: Vec<Freed>,
+    /// Drawn and freed when no number was left to tell two writes of a place apart: free when the session has ended.
+    spent: BTreeMap<u64, u32>,
     /// A unit was drawn and freed under the current number: the next draw takes a fresh one, so that no two writes of a
     /// place ever carry the same birth.
     stale_number: bool,
@@ -35,6 +37,7 @@ impl Session {
             first: number,
             born: BTreeMap::new(),
             freed: Vec::new(),
+            spent: BTreeMap::new(),
             stale_number: false,
             kept: false,
         }
@@ -82,11 +85,11 @@ impl Session {
             self.freed.push(Freed { id, units, birth });
             return;
         }
+        self.born.remove(&id.0);
         if birth == self.number && !self.space.has_numbers() {
-            // No number is left below the durable ceiling to tell two writes of the place apart, so it waits.
+            self.spent.insert(id.0, units);
             return;
         }
-        self.born.remove(&id.0);
         self.stale_number |= birth == self.number;
         self.space.put_back(id, units);
     }
@@ -112,6 +115,7 @@ impl Session {
     /// Ends the session by its flip: the units drawn are the new version's.
     pub(super) fn flipped(mut self) -> Vec<Freed> {
         self.kept = true;
+        self.space.release(&self.spent);
         std::mem::take(&mut self.freed)
     }
 
@@ -125,6 +129,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         if !self.kept {
             self.space.release(&self.born);
+            self.space.release(&self.spent);
         }
     }
 }

@@ -38,6 +38,16 @@ impl CacheStats {
         self.read_misses
     }
 
+    /// Always 0: pages are not written through the cache.
+    pub fn write_hits(&self) -> u64 {
+        0
+    }
+
+    /// Always 0, as [`CacheStats::write_hits`].
+    pub fn write_misses(&self) -> u64 {
+        0
+    }
+
     /// Bytes of cached pages.
     pub fn used_bytes(&self) -> usize {
         self.used_bytes
@@ -138,14 +148,20 @@ impl Database {
     /// Checks the whole database: `Ok(true)` if it is sound.
     ///
     /// # Errors
-    /// `Corrupted` with the first finding; [`Database::check`] lists them all. `TransactionInProgress` while a write
-    /// transaction is active.
+    /// `Corrupted` with the first finding, and writing stops; [`Database::check`] lists them all.
+    /// `TransactionInProgress` while any transaction, table or range is alive.
     pub fn check_integrity(&mut self) -> Result<bool, DatabaseError> {
         let _pass = self
             .gate
             .try_enter()
             .ok_or(DatabaseError::TransactionInProgress)?;
+        if self.checkpoint.has_readers() {
+            return Err(DatabaseError::TransactionInProgress);
+        }
         let report = check::check_checkpoint(&self.checkpoint, &mut |_| {})?;
+        if !report.findings.is_empty() {
+            self.checkpoint.pager().disk().halt();
+        }
         match report.findings.into_iter().next() {
             None => Ok(true),
             Some(finding) => Err(StorageError::Corrupted(finding.into_corruption()).into()),

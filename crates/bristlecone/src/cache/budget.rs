@@ -28,6 +28,11 @@ impl Budget {
         self.total
     }
 
+    /// Takes all leases for given back: those of a transaction that has ended, leaked handles included.
+    pub(crate) fn end_leases(&self) {
+        self.leased.store(0, Ordering::Relaxed);
+    }
+
     /// Bytes leased.
     pub(crate) fn leased(&self) -> usize {
         self.leased.load(Ordering::Relaxed)

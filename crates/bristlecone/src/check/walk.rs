@@ -6,7 +6,7 @@ use crate::error::{Corruption, Result, StorageError};
 use crate::int;
 use crate::page::leaf::{Leaf, Stored};
 use crate::page::order::KeyCompare;
-use crate::page::{ChildRef, ExtentRef, Page, PageId, Root, UNIT_BYTES, seal};
+use crate::page::{ChildRef, ExtentRef, Number, Page, PageId, Root, UNIT_BYTES, seal};
 use crate::space::{HEADER_UNITS, UnitMap, load_map};
 use crate::txn::catalog::NameEntry;
 use crate::txn::schema_check::untyped_compare;
@@ -17,6 +17,7 @@ const DIFFERENCES_MAX: usize = 64;
 
 struct Walk<'c> {
     checkpoint: &'c Checkpoint,
+    version: Number,
     progress: &'c mut dyn FnMut(CheckProgress),
     report: CheckReport,
     reached: UnitMap,
@@ -53,6 +54,7 @@ pub(super) fn run(
     let file_units = checkpoint.pager().disk().len()? / int::wide(UNIT_BYTES);
     let mut walk = Walk {
         checkpoint,
+        version: version.number(),
         progress,
         report: CheckReport {
             units_total: file_units,
@@ -192,7 +194,7 @@ impl Walk<'_> {
         let Some(root) = root else {
             return Ok(Contents::default());
         };
-        let version = self.checkpoint.current().number();
+        let version = self.version;
         if root.child.birth >= version {
             let corruption = Corruption::new("tree is younger than its version");
             self.find(

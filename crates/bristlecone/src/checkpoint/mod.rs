@@ -50,12 +50,26 @@ struct WriteSide {
 }
 
 /// Stops writing if a user's backend panics in the middle of a flip: what the disk then holds is unknown.
-struct HaltOnPanic<'d>(&'d Disk);
+struct HaltOnPanic<'d> {
+    disk: &'d Disk,
+    /// A flip may run in a destructor while its thread unwinds from something else; only a further panic counts.
+    was_panicking: bool,
+}
+
+impl HaltOnPanic<'_> {
+    fn new(disk: &Disk) -> HaltOnPanic<'_> {
+        let was_panicking = std::thread::panicking();
+        HaltOnPanic {
+            disk,
+            was_panicking,
+        }
+    }
+}
 
 impl Drop for HaltOnPanic<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.halt();
+        if std::thread::panicking() && !self.was_panicking {
+            self.disk.halt();
         }
     }
 }
@@ -85,6 +99,13 @@ impl Checkpoint {
         Arc::clone(&self.current.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether any snapshot is alive.
+    pub(crate) fn has_readers(&self) -> bool {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let older = self.space().is_some_and(|space| space.has_older_readers());
+        Arc::strong_count(&current) > 1 || older
+    }
+
     fn write_side(&self) -> Result<&WriteSide> {
         self.write
             .as_ref()
@@ -103,7 +124,7 @@ impl Checkpoint {
         self.disk().check_writable()?;
         let side = self.write_side()?;
         if side.space.needs_ceiling() {
-            let _guard = HaltOnPanic(self.disk());
+            let _guard = HaltOnPanic::new(self.disk());
             let mut header = self.header(side);
             let ceiling = side.space.proposed_ceiling()?;
             let token = self.disk().sync_all()?;
@@ -127,7 +148,7 @@ impl Checkpoint {
     /// On return the version is durable and visible.
     pub(crate) fn publish(&self, mut session: Session, roots: Roots) -> Result<Arc<Version>> {
         let side = self.write_side()?;
-        let _guard = HaltOnPanic(self.disk());
+        let _guard = HaltOnPanic::new(self.disk());
         let mut header = self.header(side);
         let ceiling = side.space.proposed_ceiling()?;
         let settled = side.space.settle(&mut session)?;

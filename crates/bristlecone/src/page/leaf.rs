@@ -135,11 +135,11 @@ impl LeafLayout {
             keys,
             values,
         };
-        layout.check_kinds(content)?;
+        layout.check_kinds(content, header)?;
         Ok(layout)
     }
 
-    fn check_kinds(&self, content: &[u8]) -> Result<(), Corruption> {
+    fn check_kinds(&self, content: &[u8], header: &PageHeader) -> Result<(), Corruption> {
         let Some(kinds) = self.kinds else {
             return Ok(());
         };
@@ -147,7 +147,7 @@ impl LeafLayout {
             let value = &content[self.values.range(content, idx)];
             let sound = match content[kinds + idx] {
                 0 => true,
-                1 => ExtentRef::decode(value).is_some(),
+                1 => ExtentRef::decode(value).is_some_and(|extent| extent.birth <= header.birth),
                 2 => value.is_empty(),
                 _ => false,
             };

@@ -97,13 +97,14 @@ impl UnitMap {
         let size = usize::try_from(count.max(1))
             .unwrap_or(usize::MAX)
             .min(HINTS);
-        let start = self.scan(self.hints[size - 1], count);
-        // Exact for a size with a hint of its own. For larger runs the shared hint only says where the first run of
-        // HINTS units may start, which a search for more does not find out.
-        if count < HINTS as u64 {
-            self.hints[size - 1] = start;
+        let start = self.scan(self.hints[size - 1], count.min(HINTS as u64));
+        self.hints[size - 1] = start;
+        // Larger runs start at the first run of HINTS units at the earliest.
+        if count > HINTS as u64 {
+            self.scan(start, count)
+        } else {
+            start
         }
-        start
     }
 
     fn scan(&self, from: u64, count: u64) -> u64 {

@@ -136,6 +136,12 @@ impl LiveVersions {
         free
     }
 
+    /// Versions that somebody holds, the published one included.
+    pub(crate) fn held_count(&self) -> usize {
+        let pins = self.versions.values().map(|live| live.pin.strong_count());
+        pins.filter(|&count| count > 0).count()
+    }
+
     /// Units freed but still reached, in all.
     pub(crate) fn pending_units(&self) -> u64 {
         self.lists().map(|page| u64::from(page.units)).sum()

@@ -26,10 +26,18 @@ pub(crate) struct Session {
     /// A unit was drawn and freed under the current number: the next draw takes a fresh one, so that no two writes of a
     /// place ever carry the same birth.
     stale_number: bool,
-    /// Whether the units drawn stay drawn when the session ends.
-    kept: bool,
-    /// Whether nothing at all may be given back.
-    abandoned: bool,
+    ending: Ending,
+}
+
+/// What becomes of the units drawn when the session is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// All are free again: nothing names them.
+    Release,
+    /// They are the new version's.
+    Flipped,
+    /// A header may or may not name them, so nothing is free until the file is opened again.
+    Abandoned,
 }
 
 impl Session {
@@ -42,8 +50,7 @@ impl Session {
             freed: Vec::new(),
             parked: Vec::new(),
             stale_number: false,
-            kept: false,
-            abandoned: false,
+            ending: Ending::Release,
         }
     }
 
@@ -126,26 +133,26 @@ impl Session {
 
     /// Ends the session by its flip: the units drawn are the new version's.
     pub(super) fn flipped(mut self) -> Vec<Freed> {
-        self.kept = true;
+        self.ending = Ending::Flipped;
         std::mem::take(&mut self.freed)
     }
 
     /// Ends the session with its outcome unknown: a header may or may not name what it wrote, so nothing is reused.
     pub(crate) fn abandon(mut self) {
-        self.kept = true;
-        self.abandoned = true;
+        self.ending = Ending::Abandoned;
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if !self.kept {
+        if self.ending == Ending::Abandoned {
+            return;
+        }
+        if self.ending == Ending::Release {
             self.space.release(&self.born);
         }
-        if !self.abandoned {
-            for &(id, units) in &self.parked {
-                self.space.put_back(id, units);
-            }
+        for &(id, units) in &self.parked {
+            self.space.put_back(id, units);
         }
     }
 }

@@ -191,7 +191,7 @@ impl Space {
         debug_assert!(present, "space invariant (3)");
     }
 
-    /// Returns everything that an abandoned session drew.
+    /// Returns everything that a session without a flip drew.
     pub(super) fn release(&self, born: &BTreeMap<u64, u32>) {
         let mut state = self.state();
         for (&id, &units) in born {
@@ -386,6 +386,11 @@ impl Space {
             state.file_units = end + slack;
         }
         Ok(())
+    }
+
+    /// Whether a version other than the published one is held.
+    pub(crate) fn has_older_readers(&self) -> bool {
+        self.state().live.held_count() > 1
     }
 
     /// Units reachable, pending and in the file.

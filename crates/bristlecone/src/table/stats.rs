@@ -67,17 +67,17 @@ impl DatabaseStats {
         self.tables.tree_height
     }
 
-    /// Units of 4 KiB in use: reachable, or held for older snapshots.
+    /// Pages' worth of space in use: reachable, or held for older snapshots.
     pub fn allocated_pages(&self) -> u64 {
         self.allocated_pages
     }
 
-    /// Units of 4 KiB in the file.
+    /// Pages' worth of space in the file.
     pub fn file_pages(&self) -> u64 {
         self.file_pages
     }
 
-    /// Units of 4 KiB that only older snapshots and the previous header still reach.
+    /// Pages' worth of space that only older snapshots and the previous header still reach.
     pub fn pinned_pages(&self) -> u64 {
         self.pinned_pages
     }
@@ -104,7 +104,7 @@ impl DatabaseStats {
 
     /// Bytes of the file that hold nothing.
     pub fn fragmented_bytes(&self) -> u64 {
-        self.file_pages.saturating_sub(self.allocated_pages) * int::wide(UNIT_BYTES)
+        self.file_pages.saturating_sub(self.allocated_pages) * int::wide(self.page_size)
     }
 
     /// Page size in bytes.
@@ -173,8 +173,7 @@ pub(super) fn database_stats(snapshot: &Snapshot) -> Result<DatabaseStats> {
         sum.page_bytes += stats.page_bytes;
         sum.rows += stats.rows;
     }
-    let file_pages = pager.disk().len()? / int::wide(UNIT_BYTES);
-    let (allocated_pages, pinned_pages) = match snapshot.checkpoint().space() {
+    let (in_use, pinned) = match snapshot.checkpoint().space() {
         Some(space) => {
             let usage = space.usage();
             (usage.reachable + usage.pending, usage.pending)
@@ -182,11 +181,12 @@ pub(super) fn database_stats(snapshot: &Snapshot) -> Result<DatabaseStats> {
         None => (snapshot.reachable_units()?, 0),
     };
     let page_size = pager.page_bytes();
+    let pages = |bytes: u64| bytes.div_ceil(int::wide(page_size));
     Ok(DatabaseStats {
         tables: sum,
-        allocated_pages,
-        file_pages,
-        pinned_pages,
+        allocated_pages: pages(in_use * int::wide(UNIT_BYTES)),
+        file_pages: pages(pager.disk().len()?),
+        pinned_pages: pages(pinned * int::wide(UNIT_BYTES)),
         page_size,
     })
 }

@@ -95,6 +95,11 @@ impl ReadOnlyUntypedTable {
             .range((lower.map(<[u8]>::to_vec), upper.map(<[u8]>::to_vec)));
         Ok(UntypedRange {
             rows,
+            end: if self.ordered {
+                End::Either
+            } else {
+                End::Undecided
+            },
             _pin: self.view.snapshot().clone(),
         })
     }
@@ -118,9 +123,13 @@ impl ReadableTableMetadata for ReadOnlyUntypedTable {
 }
 
 /// Rows as stored bytes, in key order, from either end. After an error every further step is an error.
+///
+/// The rows of a table that only its program can order come from one end alone: where two ends meet, keys would have to
+/// be compared. Asking for both is `Unsupported`.
 #[derive(Clone, Debug)]
 pub struct UntypedRange {
     rows: Merged<'static>,
+    end: End,
     _pin: Snapshot,
 }
 
@@ -129,16 +138,45 @@ fn pair(row: Result<Option<KeyAndValue>>) -> Option<Result<(StoredBytes, StoredB
     Some(row.map(|(key, value)| (StoredBytes(ValueBytes::Owned(key)), StoredBytes(value))))
 }
 
+/// Which ends of a range may be asked for rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Both, in any order.
+    Either,
+    /// The one that is asked first.
+    Undecided,
+    /// The front.
+    Front,
+    /// The back.
+    Back,
+}
+
+impl UntypedRange {
+    /// Takes `end` for the only one of an unordered table; false if it was the other.
+    fn may_step(&mut self, end: End) -> bool {
+        if self.end == End::Undecided {
+            self.end = end;
+        }
+        self.end == End::Either || self.end == end
+    }
+}
+
 impl Iterator for UntypedRange {
     type Item = Result<(StoredBytes, StoredBytes)>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if !self.may_step(End::Front) {
+            return Some(Err(StorageError::Unsupported));
+        }
         pair(self.rows.next())
     }
 }
 
 impl DoubleEndedIterator for UntypedRange {
     fn next_back(&mut self) -> Option<Self::Item> {
+        if !self.may_step(End::Back) {
+            return Some(Err(StorageError::Unsupported));
+        }
         pair(self.rows.next_back())
     }
 }

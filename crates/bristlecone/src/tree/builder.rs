@@ -17,7 +17,7 @@ use crate::page::branch::Entry;
 use crate::page::header::TRAILER_BYTES;
 use crate::page::leaf::{LEAF_HEADER_BYTES, Stored, ValueKind};
 use crate::page::order::KeyCompare;
-use crate::page::{ChildRef, Root};
+use crate::page::{CHILD_BYTES, ChildRef, Root};
 
 /// A window that outgrows this many pages is cut from the front.
 const WINDOW_PAGES_MAX: usize = 16;
@@ -94,7 +94,7 @@ impl<'w, 's> Builder<'w, 's> {
             Stored::Extent(extent) => self.leaves.push(key, &extent.encode(), ValueKind::Extent),
             Stored::Tombstone => self.leaves.push(key, &[], ValueKind::Tombstone),
         }
-        if self.leaves.bytes() > WINDOW_PAGES_MAX * self.page_bytes {
+        if self.leaves.bytes() > self.leaves.cut_at.max(WINDOW_PAGES_MAX * self.page_bytes) {
             self.cut_leaves_front()?;
         }
         Ok(())
@@ -121,7 +121,7 @@ impl<'w, 's> Builder<'w, 's> {
     pub(crate) fn is_ready_for(&mut self, level: u8, fills: &[u16]) -> Result<bool> {
         let page_bytes = self.page_bytes;
         if self.leaves.len() > 0 {
-            let cut = self.leaves.cut(page_bytes, usize::MAX, &self.compare);
+            let cut = self.leaves.cut(page_bytes, &self.compare);
             let fills = if level == 0 { fills } else { &[] };
             if cut.wants_more(page_bytes, self.leaves.absorbed, fills) {
                 return Ok(false);
@@ -131,7 +131,7 @@ impl<'w, 's> Builder<'w, 's> {
         for idx in 0..usize::from(level).min(self.branches.len()) {
             let window = &self.branches[idx];
             if !window.entries.is_empty() {
-                let cut = window.cut(page_bytes, usize::MAX, &self.compare);
+                let cut = window.cut(page_bytes, &self.compare);
                 let fills = if idx + 1 == usize::from(level) {
                     fills
                 } else {
@@ -160,9 +160,11 @@ impl<'w, 's> Builder<'w, 's> {
     /// Places a child at distance `level` from the leaves behind everything before it.
     pub(crate) fn place(&mut self, level: u8, entry: Entry) -> Result {
         let idx = usize::from(level);
-        self.branch_window(idx).entries.push(entry);
-        // 16 pages of the smallest entries; the cut itself goes by bytes.
-        if self.branches[idx].entries.len() > WINDOW_PAGES_MAX * self.page_bytes / 32 {
+        let least = WINDOW_PAGES_MAX * self.page_bytes;
+        let window = self.branch_window(idx);
+        window.bytes += entry.separator.len() + CHILD_BYTES;
+        window.entries.push(entry);
+        if window.bytes > window.cut_at.max(least) {
             self.cut_branch_front(idx)?;
         }
         Ok(())
@@ -175,22 +177,23 @@ impl<'w, 's> Builder<'w, 's> {
         &mut self.branches[idx]
     }
 
+    /// Cuts full pages off the front; if the window holds too few, waits until it has doubled, so that keys which
+    /// shrink much in their pages do not have it cut over and over.
     fn cut_leaves_front(&mut self) -> Result {
-        let mut pages = self
-            .leaves
-            .cut(self.page_bytes, usize::MAX, &self.compare)
-            .pages;
+        let mut pages = self.leaves.cut(self.page_bytes, &self.compare).pages;
         let emit = pages.len().saturating_sub(WINDOW_PAGES_KEPT);
         pages.truncate(emit);
-        self.emit_leaves(&pages)
+        self.emit_leaves(&pages)?;
+        self.leaves.cut_at = self.leaves.bytes() * 2;
+        Ok(())
     }
 
     fn close_leaves(&mut self, spread: Spread) -> Result {
         if self.leaves.len() > 0 {
-            let mut cut = self.leaves.cut(self.page_bytes, usize::MAX, &self.compare);
-            if let (Spread::Even, Some(target)) = (spread, cut.even_target()) {
-                cut = self.leaves.cut(self.page_bytes, target, &self.compare);
-            }
+            let cut = match spread {
+                Spread::Full => self.leaves.cut(self.page_bytes, &self.compare),
+                Spread::Even => self.leaves.spread(self.page_bytes, &self.compare),
+            };
             self.emit_leaves(&cut.pages)?;
         }
         let (taken, emitted) = (self.leaves.taken, self.leaves.emitted);
@@ -229,26 +232,32 @@ impl<'w, 's> Builder<'w, 's> {
         Ok(())
     }
 
+    /// As [`Builder::cut_leaves_front`].
     fn cut_branch_front(&mut self, idx: usize) -> Result {
-        let mut pages = self.branches[idx]
-            .cut(self.page_bytes, usize::MAX, &self.compare)
-            .pages;
+        let window = &self.branches[idx];
+        let mut pages = window.cut(self.page_bytes, &self.compare).pages;
         let emit = pages.len().saturating_sub(WINDOW_PAGES_KEPT);
         pages.truncate(emit);
-        self.emit_branches(idx, &pages)
+        self.emit_branches(idx, &pages)?;
+        let window = &mut self.branches[idx];
+        window.bytes = bytes_of(&window.entries);
+        window.cut_at = window.bytes * 2;
+        Ok(())
     }
 
     fn close_branch(&mut self, idx: usize, spread: Spread) -> Result {
         if !self.branches[idx].entries.is_empty() {
-            let mut cut = self.branches[idx].cut(self.page_bytes, usize::MAX, &self.compare);
-            if let (Spread::Even, Some(target)) = (spread, cut.even_target()) {
-                cut = self.branches[idx].cut(self.page_bytes, target, &self.compare);
-            }
+            let window = &self.branches[idx];
+            let cut = match spread {
+                Spread::Full => window.cut(self.page_bytes, &self.compare),
+                Spread::Even => window.spread(self.page_bytes, &self.compare),
+            };
             self.emit_branches(idx, &cut.pages)?;
         }
         let window = &mut self.branches[idx];
         let (taken, emitted) = (window.taken, window.emitted);
         (window.taken, window.emitted, window.absorbed) = (0, 0, 0);
+        window.bytes = bytes_of(&window.entries);
         self.count_change(taken, emitted);
         Ok(())
     }
@@ -314,7 +323,7 @@ impl<'w, 's> Builder<'w, 's> {
     /// neighbours would write those again with every commit that appends.
     fn fill_leaves_from_left(&mut self) -> Result {
         while self.leaves.len() > 0 {
-            let cut = self.leaves.cut(self.page_bytes, usize::MAX, &self.compare);
+            let cut = self.leaves.cut(self.page_bytes, &self.compare);
             let rest = cut.last_bytes();
             let Some(entry) = self.take_last(0)? else {
                 break;
@@ -344,7 +353,7 @@ impl<'w, 's> Builder<'w, 's> {
         while !self.branches[idx].entries.is_empty() {
             let window = &self.branches[idx];
             let single = window.entries.len() == 1;
-            let cut = window.cut(self.page_bytes, usize::MAX, &self.compare);
+            let cut = window.cut(self.page_bytes, &self.compare);
             let Some(entry) = self.take_last(idx + 1)? else {
                 break;
             };
@@ -413,4 +422,12 @@ impl<'w, 's> Builder<'w, 's> {
         let corruption = Corruption::new("row count of a table does not match its rows");
         Err(corruption.expected(expected).found(found).into())
     }
+}
+
+/// Bytes that entries take in a window.
+fn bytes_of(entries: &[Entry]) -> usize {
+    let separators = entries
+        .iter()
+        .map(|entry| entry.separator.len() + CHILD_BYTES);
+    separators.sum()
 }

@@ -9,7 +9,7 @@ use super::builder::Builder;
 use super::lookup::check_level;
 use super::window::ABSORB_MAX;
 use super::writer::PageWriter;
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 use crate::page::branch::{Branch, Entry};
 use crate::page::leaf::Stored;
 use crate::page::order::KeyCompare;
@@ -155,13 +155,13 @@ impl Merge<'_, '_, '_> {
             leaf.key_into(idx, &mut key);
             let stored = leaf.stored(idx)?;
             while self.next_is_before(&key) {
-                self.put_next(upper)?;
+                self.put_before(upper)?;
             }
             if self.next_is_at(&key) {
+                self.put_before(upper)?;
                 if let Stored::Extent(extent) = stored {
                     self.builder.writer().free_extent(&extent);
                 }
-                self.put_next(upper)?;
             } else {
                 self.builder.push(&key, stored)?;
             }
@@ -177,6 +177,15 @@ impl Merge<'_, '_, '_> {
 
     fn next_is_at(&self, key: &[u8]) -> bool {
         matches!(self.ops.peek(), Some((next, _)) if self.compare.compare(next, key).is_eq())
+    }
+
+    /// Applies the next operation, which stands at or before a row of a leaf that ends at `upper`.
+    fn put_before(&mut self, upper: Option<&[u8]>) -> Result {
+        if self.put_next(upper)? {
+            return Ok(());
+        }
+        // A damaged page, or a comparator that orders otherwise than when the row was written.
+        Err(Corruption::new("row of a leaf is not below the leaf's upper bound").into())
     }
 
     /// Applies the next operation if it falls below `upper`.

@@ -49,11 +49,6 @@ impl Cut {
         })
     }
 
-    /// Bytes after which each page closes if the same entries are spread evenly over as many pages.
-    pub(crate) fn even_target(&self) -> Option<usize> {
-        (self.pages.len() > 1).then(|| self.bytes / self.pages.len())
-    }
-
     /// Bytes of the last page.
     pub(crate) fn last_bytes(&self) -> usize {
         self.last_bytes
@@ -64,6 +59,44 @@ impl Cut {
         self.bytes += bytes;
         self.last_bytes = bytes;
     }
+}
+
+/// Where a page closes before it is full: once it reaches `bytes`, unless it is the last of `pages`.
+#[derive(Clone, Copy)]
+struct Target {
+    bytes: usize,
+    pages: usize,
+}
+
+impl Target {
+    const FULL: Target = Target {
+        bytes: usize::MAX,
+        pages: usize::MAX,
+    };
+
+    fn is_reached(self, page_bytes: usize, cut: &Cut) -> bool {
+        page_bytes >= self.bytes && cut.pages.len() + 1 < self.pages
+    }
+}
+
+/// Spreads a window's entries evenly over as few pages as hold them; `cut` cuts it towards a target.
+///
+/// Prefixes depend on where a page begins, so the evenly cut pages may need more room than the full ones; one page more
+/// is then spread over again, rather than left with what did not fit.
+fn spread(cut: impl Fn(Target) -> Cut) -> Cut {
+    let mut even = cut(Target::FULL);
+    for _ in 0..3 {
+        let pages = even.pages.len();
+        if pages <= 1 {
+            break;
+        }
+        let bytes = even.bytes / pages;
+        even = cut(Target { bytes, pages });
+        if even.pages.len() <= pages {
+            break;
+        }
+    }
+    even
 }
 
 #[derive(Clone, Debug)]
@@ -86,6 +119,8 @@ pub(crate) struct LeafWindow {
     pub(crate) taken: usize,
     /// Pages cut since then.
     pub(crate) emitted: usize,
+    /// Bytes at which the window is cut from the front next, if that is more than the least.
+    pub(crate) cut_at: usize,
 }
 
 impl LeafWindow {
@@ -177,8 +212,17 @@ impl LeafWindow {
         size
     }
 
-    /// Cuts the window into pages of at most `page_bytes` that close once they reach `target`.
-    pub(crate) fn cut(&self, page_bytes: usize, target: usize, compare: &KeyCompare) -> Cut {
+    /// Cuts the window into full pages of at most `page_bytes`.
+    pub(crate) fn cut(&self, page_bytes: usize, compare: &KeyCompare) -> Cut {
+        self.cut_towards(page_bytes, Target::FULL, compare)
+    }
+
+    /// Cuts the window into as few pages, evenly filled.
+    pub(crate) fn spread(&self, page_bytes: usize, compare: &KeyCompare) -> Cut {
+        spread(|target| self.cut_towards(page_bytes, target, compare))
+    }
+
+    fn cut_towards(&self, page_bytes: usize, target: Target, compare: &KeyCompare) -> Cut {
         let truncate = compare.is_memcmp();
         let mut cut = Cut::default();
         let mut start = 0;
@@ -187,8 +231,9 @@ impl LeafWindow {
             let row = self.row(idx);
             let mut grown = size;
             grown.add(self.row(start).key, &row);
-            if size.count() > 0 && (grown.page_bytes() > page_bytes || size.page_bytes() >= target)
-            {
+            let full =
+                grown.page_bytes() > page_bytes || target.is_reached(size.page_bytes(), &cut);
+            if size.count() > 0 && full {
                 cut.push(size.count(), size.page_bytes());
                 start = idx;
                 grown = LeafSize::new(truncate);
@@ -214,6 +259,10 @@ pub(crate) struct BranchWindow {
     pub(crate) taken: usize,
     /// As in [`LeafWindow::emitted`].
     pub(crate) emitted: usize,
+    /// Bytes of the entries, as far as they came one by one.
+    pub(crate) bytes: usize,
+    /// As in [`LeafWindow::cut_at`].
+    pub(crate) cut_at: usize,
 }
 
 impl BranchWindow {
@@ -227,8 +276,17 @@ impl BranchWindow {
         size
     }
 
-    /// Cuts the window into pages, each of at least two children where there are two.
-    pub(crate) fn cut(&self, page_bytes: usize, target: usize, compare: &KeyCompare) -> Cut {
+    /// Cuts the window into full pages, each of at least two children where there are two.
+    pub(crate) fn cut(&self, page_bytes: usize, compare: &KeyCompare) -> Cut {
+        self.cut_towards(page_bytes, Target::FULL, compare)
+    }
+
+    /// Cuts the window into as few pages, evenly filled.
+    pub(crate) fn spread(&self, page_bytes: usize, compare: &KeyCompare) -> Cut {
+        spread(|target| self.cut_towards(page_bytes, target, compare))
+    }
+
+    fn cut_towards(&self, page_bytes: usize, target: Target, compare: &KeyCompare) -> Cut {
         let truncate = compare.is_memcmp();
         let mut cut = Cut::default();
         let mut start = 0;
@@ -240,7 +298,8 @@ impl BranchWindow {
                 .map_or(&[][..], |second| &second.separator);
             let mut grown = size;
             grown.add(second, &entry.separator);
-            let full = grown.page_bytes() > page_bytes || size.page_bytes() >= target;
+            let full =
+                grown.page_bytes() > page_bytes || target.is_reached(size.page_bytes(), &cut);
             // A branch of one child adds a level and divides nothing, so long separators make the page longer instead.
             // But for separators of gigabytes: a page's bytes are counted in 32 bits.
             let overflows = grown.page_bytes() > BRANCH_BYTES_MAX;

@@ -81,6 +81,8 @@ impl Gate {
 
 impl Drop for Pass {
     fn drop(&mut self) {
+        // The last thing of the transaction to go: a table that was leaked would else be charged for ever.
+        self.gate.checkpoint.pager().budget().end_leases();
         let mut state = self.gate.state();
         state.busy = false;
         if state.close_on_leave {

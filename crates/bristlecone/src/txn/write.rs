@@ -23,6 +23,9 @@ use crate::space::Session;
 use crate::tree::writer::PageWriter;
 use crate::types::TableSchema;
 
+/// A value of this size goes to its extent when it is written rather than at commit, so that buffers stay small.
+const DIRECT_EXTENT_BYTES: usize = 64 << 10;
+
 /// What the transaction knows of a table name.
 #[derive(Debug)]
 pub(super) enum Entry {
@@ -55,9 +58,6 @@ pub(crate) struct WriteTxn {
     /// Dropped last: the gate opens when nothing of the transaction is left.
     _pass: Pass,
 }
-
-/// A value of this size goes to its extent when it is written rather than at commit, so that buffers stay small.
-const DIRECT_EXTENT_BYTES: usize = 64 << 10;
 
 impl WriteTxn {
     /// Begins a transaction on the version published last.
@@ -247,6 +247,7 @@ impl WriteTxn {
         value: &[u8],
     ) -> Result<Option<ValueBytes>> {
         check_sizes(key, value)?;
+        let _guard = SpoilOnPanic::new(self);
         let pager = self.snapshot.pager();
         let mut superseded = None;
         let mut note = |stored: Stored<'_>| superseded = extent_of(stored);
@@ -269,6 +270,7 @@ impl WriteTxn {
 
     /// Deletes a stored key from an open table; returns the value it had.
     pub(crate) fn remove(&self, state: &mut TableState, key: &[u8]) -> Result<Option<ValueBytes>> {
+        let _guard = SpoilOnPanic::new(self);
         let mut superseded = None;
         let mut note = |stored: Stored<'_>| superseded = extent_of(stored);
         let old = state.remove(self.snapshot.pager(), key, &mut note)?;
@@ -322,8 +324,9 @@ impl WriteTxn {
     /// Commits: merges every changed table and the catalogue, and publishes.
     ///
     /// # Errors
-    /// `TransactionPoisoned` if a table handle was leaked or a spill had failed; any storage error. Nothing is committed then, unless writing
-    /// has stopped (`PreviousIo` from then on), which leaves the outcome to the next open.
+    /// `TransactionPoisoned` if a table handle was leaked, or a change failed or panicked half way; any storage error.
+    /// Nothing is committed then, unless writing has stopped (`PreviousIo` from then on), which leaves the outcome to
+    /// the next open.
     ///
     /// # Durability
     /// On return everything is durable.
@@ -379,6 +382,28 @@ impl WriteTxn {
             .table_drops
             .add(crate::int::wide(dropped));
         Ok(())
+    }
+}
+
+/// Refuses the commit if a comparator or a backend panicked within a change: it may be made by half.
+struct SpoilOnPanic<'t> {
+    txn: &'t WriteTxn,
+    /// A change may be made in a destructor while its thread unwinds; only a further panic counts.
+    was_panicking: bool,
+}
+
+impl SpoilOnPanic<'_> {
+    fn new(txn: &WriteTxn) -> SpoilOnPanic<'_> {
+        let was_panicking = std::thread::panicking();
+        SpoilOnPanic { txn, was_panicking }
+    }
+}
+
+impl Drop for SpoilOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() && !self.was_panicking {
+            self.txn.spoil();
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod fixtures;
 mod large;
 mod model;
 mod recovery;
+mod regress;
 mod snapshots;
 mod stories;
 mod support;

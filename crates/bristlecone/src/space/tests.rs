@@ -372,7 +372,7 @@ fn the_map_grows_over_several_levels_and_finds_its_pages_again() {
         }
     }
     assert!(heights.contains(&2), "{heights:?}");
-    for (id, units, birth) in drawn.drain(..).collect::<Vec<_>>() {
+    for (id, units, birth) in std::mem::take(&mut drawn) {
         let mut session = file.space.begin();
         session.free(id, units, birth);
         let (durable, _) = file.flip(session);

@@ -249,9 +249,9 @@ fn map_units(bytes: &[u8], tables: &[(String, Rows)]) -> Vec<(Kind, u64)> {
     let reached = |unit: usize| bytes[map * UNIT + 32 + unit / 8] >> (unit % 8) & 1 == 1;
     let (names, roots) = (u48_at(bytes, 96) as usize, u48_at(bytes, 128) as usize);
     let mut claim = |kind: Kind, first: usize, len: usize| {
-        for idx in first..first + len.div_ceil(UNIT) {
-            assert_eq!(units[idx].0, Kind::Unreached, "unit {idx} is claimed twice");
-            units[idx] = (kind, first as u64);
+        for unit in &mut units[first..first + len.div_ceil(UNIT)] {
+            assert_eq!(unit.0, Kind::Unreached, "claimed twice");
+            *unit = (kind, first as u64);
         }
     };
     for unit in (2..count).filter(|&unit| reached(unit)) {

@@ -122,7 +122,7 @@ fn many_transactions_make_thousands_of_tables_between_aborts() {
                 .unwrap();
             idx += 1;
         }
-        if idx % 150 == 0 {
+        if idx.is_multiple_of(150) {
             txn.abort().unwrap();
             idx -= 49;
         } else {

@@ -4,8 +4,8 @@
 use std::ops::Bound;
 
 use bristlecone::{
-    ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError, TableDefinition,
-    TableError, TableHandle, TableSchema, UntypedTableHandle,
+    ReadOnlyTable, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageError,
+    TableDefinition, TableError, TableHandle, TableSchema, UntypedTableHandle,
 };
 
 use crate::support::{assert_sound, memory};
@@ -50,15 +50,10 @@ fn a_copy_by_stored_bytes_equals_the_original() {
     txn.commit().unwrap();
     assert_sound(&copy);
     let copied = copy.begin_read().unwrap();
-    let rows = |table: &bristlecone::ReadOnlyTable<(&'static str, u32), Option<i64>>| -> Vec<_> {
-        let row = |row: bristlecone::Result<(
-            bristlecone::AccessGuard<'_, (&str, u32)>,
-            bristlecone::AccessGuard<'_, Option<i64>>,
-        )>| {
-            let (key, value) = row.unwrap();
-            format!("{:?} {:?}", key.value(), value.value())
-        };
-        table.iter().unwrap().map(row).collect()
+    let rows = |table: &ReadOnlyTable<(&'static str, u32), Option<i64>>| -> Vec<String> {
+        let rows = table.iter().unwrap().map(Result::unwrap);
+        rows.map(|(key, value)| format!("{:?} {:?}", key.value(), value.value()))
+            .collect()
     };
     let original = read.open_table(PAIRS).unwrap();
     assert_eq!(rows(&copied.open_table(PAIRS).unwrap()), rows(&original));

@@ -15,7 +15,7 @@ fn key(idx: u32) -> Vec<u8> {
 fn overwrite(db: &bristlecone::Database, rows: u32, round: u64, model: &mut Model) {
     let changes: Vec<(Vec<u8>, Option<Vec<u8>>)> = (0..rows)
         .map(|idx| {
-            let len = if idx % 97 == 0 {
+            let len = if idx.is_multiple_of(97) {
                 9_000
             } else {
                 20 + idx as usize % 90

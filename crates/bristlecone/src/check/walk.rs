@@ -88,6 +88,15 @@ pub(super) fn run(
     })?;
     for (name, entry) in names {
         walk.report.tables += 1;
+        if entry.id >= roots.next_table {
+            let corruption = Corruption::new("table id is not below the header's next one");
+            walk.find(
+                corruption
+                    .expected(roots.next_table)
+                    .found(entry.id)
+                    .table(name.as_str()),
+            );
+        }
         match tables.remove(&entry.id) {
             None => walk.find(Corruption::new("table has a name but no root").table(name)),
             Some(root) => walk.table(&name, &entry, root)?,

@@ -41,6 +41,9 @@ pub(crate) struct Checkpoint {
     /// `None` for a file opened read-only.
     write: Option<WriteSide>,
     current: Mutex<Arc<Version>>,
+    /// Whether the file was sound before the first commit; damage found then is no commit's fault.
+    #[cfg(feature = "invariants")]
+    pub(crate) was_sound: std::sync::OnceLock<bool>,
 }
 
 #[derive(Debug)]

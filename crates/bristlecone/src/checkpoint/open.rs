@@ -240,6 +240,8 @@ impl Checkpoint {
             counters,
             write,
             current: Mutex::new(version),
+            #[cfg(feature = "invariants")]
+            was_sound: std::sync::OnceLock::new(),
         })
     }
 }

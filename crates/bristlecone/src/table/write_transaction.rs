@@ -117,6 +117,8 @@ impl WriteTransaction {
     pub fn commit(self) -> Result<(), CommitError> {
         #[cfg(feature = "invariants")]
         let checkpoint = std::sync::Arc::clone(self.inner.snapshot().checkpoint());
+        #[cfg(feature = "invariants")]
+        crate::check::note_sound(&checkpoint);
         self.inner.commit()?;
         #[cfg(feature = "invariants")]
         crate::check::assert_sound(&checkpoint);

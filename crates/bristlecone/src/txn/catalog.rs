@@ -84,6 +84,17 @@ pub(crate) fn root_of(pager: &Pager, roots: &Roots, id: u64) -> Result<Option<Ro
     }
 }
 
+/// Whether a table has this id, which no new one may get.
+pub(crate) fn has_root(pager: &Pager, roots: &Roots, id: u64) -> Result<bool> {
+    let found = lookup::get(
+        pager,
+        roots.tables.as_ref(),
+        &root_key(id),
+        &KeyCompare::Memcmp,
+    )?;
+    Ok(found.is_some())
+}
+
 /// All tables in the order of their names.
 pub(crate) fn list(pager: &Arc<Pager>, roots: &Roots) -> Result<Vec<(String, NameEntry)>> {
     let unbounded = (Bound::Unbounded, Bound::Unbounded);

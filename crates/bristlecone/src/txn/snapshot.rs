@@ -56,6 +56,11 @@ impl Snapshot {
         catalog::root_of(self.pager(), self.version.roots(), id)
     }
 
+    /// Whether a table of this id exists.
+    pub(crate) fn has_root(&self, id: u64) -> Result<bool> {
+        catalog::has_root(self.pager(), self.version.roots(), id)
+    }
+
     /// All tables.
     pub(crate) fn list(&self) -> Result<Vec<(String, NameEntry)>> {
         self.pager().disk().check_open()?;

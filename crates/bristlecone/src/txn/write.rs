@@ -153,11 +153,8 @@ impl WriteTxn {
                 }
             }
             Entry::Absent => {
-                if tables.next_table >= int::U48_MAX {
-                    let corruption = Corruption::new("ids of tables are used up");
-                    return Err(TableError::Storage(corruption.into()));
-                }
                 let id = tables.next_table;
+                self.check_new_id(id).map_err(TableError::Storage)?;
                 tables
                     .entries
                     .insert(name.to_owned(), Entry::Open(location));
@@ -168,6 +165,15 @@ impl WriteTxn {
             }
         };
         Ok(state)
+    }
+
+    /// Fails if a damaged header names an id that a table has, or the last one there can be.
+    fn check_new_id(&self, id: u64) -> Result {
+        if id >= int::U48_MAX || self.snapshot.has_root(id)? {
+            let corruption = Corruption::new("next table id is in use or beyond all ids");
+            return Err(corruption.found(id).into());
+        }
+        Ok(())
     }
 
     /// Takes a table back from its handle.

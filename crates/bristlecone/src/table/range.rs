@@ -12,7 +12,8 @@ use crate::types::{Key, Value};
 
 /// Rows of a table in key order.
 ///
-/// Once a step has returned an error, every further step does: rows that could not be read are never passed over.
+/// Once a step has returned an error, every further step does: rows that could not be read are never passed over. So
+/// stop at the first error; an adapter that goes on behind errors, such as `filter_map(Result::ok)`, would not end.
 #[derive(Clone, Debug)]
 pub struct Range<'a, K: Key + 'static, V: Value + 'static> {
     rows: Merged<'a>,

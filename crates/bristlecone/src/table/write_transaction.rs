@@ -116,12 +116,11 @@ impl WriteTransaction {
     /// On return the changes survive any crash.
     pub fn commit(self) -> Result<(), CommitError> {
         #[cfg(feature = "invariants")]
-        let checkpoint = std::sync::Arc::clone(self.inner.snapshot().checkpoint());
-        #[cfg(feature = "invariants")]
-        crate::check::note_sound(&checkpoint);
+        crate::check::note_sound(self.inner.snapshot().checkpoint());
         self.inner.commit()?;
+        // Before the transaction goes and lets the next writer in.
         #[cfg(feature = "invariants")]
-        crate::check::assert_sound(&checkpoint);
+        crate::check::assert_sound(self.inner.snapshot().checkpoint());
         Ok(())
     }
 

@@ -299,12 +299,13 @@ impl WriteTxn {
         }
     }
 
-    /// Spills the largest buffer once all of them together outgrow their share of the budget.
+    /// Spills the largest buffer that is not in other hands once all of them together outgrow their share of the budget.
     fn spill_if_over(&self, state: &mut TableState) -> Result {
         let pager = self.snapshot.pager();
         pager.cache().make_room();
         let budget = pager.budget();
-        if budget.leased() <= budget.write_share() {
+        let share = budget.write_share();
+        if budget.leased() <= share {
             return Ok(());
         }
         let mut tables = self.tables();
@@ -320,10 +321,12 @@ impl WriteTxn {
             Some(idle) if idle.buffered_bytes() > state.buffered_bytes() => {
                 self.with_writer(|writer| idle.spill(writer))
             }
-            _ => {
+            // Another open table may hold the most; this one then spills in pieces worth a run, not at every change.
+            _ if state.buffered_bytes() >= share / 8 || budget.leased() > 2 * share => {
                 drop(tables);
                 self.with_writer(|writer| state.spill(writer))
             }
+            _ => Ok(()),
         }
     }
 
@@ -336,7 +339,7 @@ impl WriteTxn {
     ///
     /// # Durability
     /// On return everything is durable.
-    pub(crate) fn commit(self) -> Result<(), CommitError> {
+    pub(crate) fn commit(&self) -> Result<(), CommitError> {
         self.snapshot
             .pager()
             .disk()

@@ -88,3 +88,28 @@ fn a_bulk_load_writes_each_page_once_and_fills_it() {
         "{written} leaves, {full} if all are full"
     );
 }
+
+#[test]
+fn a_table_beside_a_full_one_spills_runs_worth_writing() {
+    const OTHER: TableDefinition<u64, &[u8]> = TableDefinition::new("other");
+    let db = Database::builder()
+        .set_cache_size(1 << 20)
+        .create_with_backend(InMemoryBackend::new())
+        .unwrap();
+    let txn = db.begin_write().unwrap();
+    {
+        let mut full = txn.open_table(TABLE).unwrap();
+        let mut other = txn.open_table(OTHER).unwrap();
+        // Just below the quarter of the budget at which buffers spill; the handle stays open.
+        for key in 0..1_200 {
+            full.insert(key, [1; 150].as_slice()).unwrap();
+        }
+        for key in 0..2_000 {
+            other.insert(key, [2; 150].as_slice()).unwrap();
+        }
+    }
+    txn.commit().unwrap();
+    // 2,000 rows of 200 bytes in pieces of at least an eighth of 256 KiB.
+    let spills = db.engine_counters().spills;
+    assert!(spills <= 20, "{spills} spills");
+}

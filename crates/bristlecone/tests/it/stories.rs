@@ -197,6 +197,7 @@ fn a_killed_process_loses_nothing_acknowledged() {
             "{found} rows of {acknowledged} acknowledged"
         );
         assert_eq!(rows.last().unwrap().unwrap().0.value(), found - 1);
+        drop(rows);
         assert!(db.check_integrity().unwrap());
     }
 }

@@ -4,6 +4,7 @@
 //! exactly the set of reachable units.
 
 mod report;
+mod tree;
 mod walk;
 
 use std::fs::OpenOptions;

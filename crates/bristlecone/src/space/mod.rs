@@ -23,6 +23,7 @@ mod dead;
 mod map_tests;
 mod map_tree;
 mod session;
+mod settle;
 mod state;
 #[cfg(test)]
 mod tests;

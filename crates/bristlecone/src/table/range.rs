@@ -64,7 +64,7 @@ impl<K: Key + 'static, V: Value + 'static> DoubleEndedIterator for Range<'_, K, 
 }
 
 /// The stored form of a key.
-pub(super) fn stored_key<K: Key>(key: &K::SelfType<'_>) -> Vec<u8> {
+fn stored_key<K: Key>(key: &K::SelfType<'_>) -> Vec<u8> {
     let encoded = K::as_bytes(key);
     K::to_stored(encoded.as_ref()).into_owned()
 }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
-use super::range::{stored_bounds, stored_key};
+use super::range::stored_bounds;
 use super::stats::table_stats;
 use super::{AccessGuard, Range, ReadableTable, ReadableTableMetadata, TableHandle, TableStats};
 use crate::error::Result;
@@ -37,7 +37,8 @@ impl<K: Key + 'static, V: Value + 'static> ReadOnlyTable<K, V> {
         &self,
         key: impl Borrow<K::SelfType<'a>>,
     ) -> Result<Option<AccessGuard<'static, V>>> {
-        let found = self.view.get(&stored_key::<K>(key.borrow()))?;
+        let key = K::as_bytes(key.borrow());
+        let found = self.view.get(&K::to_stored(key.as_ref()))?;
         found.map(AccessGuard::of_value).transpose()
     }
 

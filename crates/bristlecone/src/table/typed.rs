@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
 
-use super::range::{stored_bounds, stored_key};
+use super::range::stored_bounds;
 use super::stats::table_stats;
 use super::{
     AccessGuard, Range, ReadableTable, ReadableTableMetadata, TableHandle, TableStats,
@@ -63,7 +63,8 @@ impl<'txn, K: Key + 'static, V: Value + 'static> Table<'txn, K, V> {
         &mut self,
         key: impl Borrow<K::SelfType<'a>>,
     ) -> Result<Option<AccessGuard<'_, V>>> {
-        let key = stored_key::<K>(key.borrow());
+        let key = K::as_bytes(key.borrow());
+        let key = K::to_stored(key.as_ref());
         let state = self.state.as_deref_mut().expect("held until drop");
         let old = self.txn.inner().remove(state, &key)?;
         old.map(AccessGuard::of_value).transpose()
@@ -93,7 +94,8 @@ impl<K: Key + 'static, V: Value + 'static> ReadableTableMetadata for Table<'_, K
 impl<K: Key + 'static, V: Value + 'static> ReadableTable<K, V> for Table<'_, K, V> {
     fn get<'a>(&self, key: impl Borrow<K::SelfType<'a>>) -> Result<Option<AccessGuard<'_, V>>> {
         let pager = self.txn.inner().snapshot().pager();
-        let found = self.state().get(pager, &stored_key::<K>(key.borrow()))?;
+        let key = K::as_bytes(key.borrow());
+        let found = self.state().get(pager, &K::to_stored(key.as_ref()))?;
         found.map(AccessGuard::of_value).transpose()
     }
 

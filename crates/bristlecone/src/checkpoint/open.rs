@@ -8,7 +8,7 @@ use crate::cache::{Budget, Pager};
 use crate::counters::Counters;
 use crate::error::{Corruption, DatabaseError, StorageError};
 use crate::int;
-use crate::page::slot::{Slot, SlotError};
+use crate::page::slot::{MAGIC, Slot, SlotError};
 use crate::page::{Number, PageId, UNIT_BYTES};
 use crate::space::{MapRoot, MapTree, Numbers, Space, UnitMap, VersionPin, load_map};
 use crate::vfs::Disk;
@@ -79,7 +79,26 @@ fn is_unwritten(disk: &Disk) -> Result<bool, StorageError> {
     }
     let mut bytes = vec![0; int::saturating_index(len)];
     disk.read(0, &mut bytes)?;
-    Ok(bytes.iter().all(|&byte| byte == 0))
+    Ok(bytes.iter().all(|&byte| byte == 0) || is_half_written(&bytes))
+}
+
+/// Whether a create failed within its first write to slot 0: the length is a new file's, slot 0 is the start of a slot
+/// of this version, and slot 1, which is written next, is zero. Such a file has never held a page.
+fn is_half_written(bytes: &[u8]) -> bool {
+    if int::wide(bytes.len()) != UNFINISHED_BYTES_MAX {
+        return false;
+    }
+    let (first, second) = bytes.split_at(UNIT_BYTES);
+    let written = first[..MAGIC.len()].iter().rposition(|&byte| byte != 0);
+    let magic = &first[..written.map_or(0, |last| last + 1)];
+    let unfinished = matches!(
+        Slot::decode(first),
+        Err(SlotError::Damaged(_) | SlotError::Foreign)
+    );
+    unfinished
+        && !magic.is_empty()
+        && MAGIC.starts_with(magic)
+        && second.iter().all(|&byte| byte == 0)
 }
 
 /// The slots as found.

@@ -233,3 +233,41 @@ fn a_backend_that_panics_in_a_commit_loses_nothing() {
         );
     }
 }
+
+#[test]
+fn a_create_that_failed_within_its_first_slot_is_made_anew() {
+    let file = SharedFile::default();
+    drop(open(&file));
+    let whole = file.bytes();
+    for kept in 1..512 {
+        // Slot 0 as far as it was written; slot 1 comes later.
+        let mut bytes = vec![0; 2 * UNIT];
+        bytes[..kept].copy_from_slice(&whole[..kept]);
+        let cut = SharedFile::default();
+        cut.0.lock().unwrap().clone_from(&bytes);
+        let db = open(&cut);
+        fill(&db, 0..10, 100);
+        drop(db);
+        assert_eq!(rows(&cut), 10, "{kept} bytes of slot 0");
+    }
+    // With anything in slot 1 it may have been more than a create, and a file of another length is not one.
+    for (at, len) in [
+        (UNIT + 7, 2 * UNIT),
+        (100, 2 * UNIT - 1),
+        (100, 2 * UNIT + 1),
+    ] {
+        let mut bytes = whole.clone();
+        bytes[..UNIT][300..].fill(1);
+        bytes[UNIT..].fill(0);
+        bytes[at] = 1;
+        bytes.resize(len, 0);
+        let kept = SharedFile::default();
+        kept.0.lock().unwrap().clone_from(&bytes);
+        assert!(
+            Database::builder()
+                .create_with_backend(kept.clone())
+                .is_err()
+        );
+        assert!(kept.bytes() == bytes, "a refused file was changed");
+    }
+}

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering as Atomic};
 
 use super::buffer::{Place, WriteBuffer};
 use super::gate::Gate;
@@ -183,11 +183,21 @@ fn checkpoint() -> Arc<Checkpoint> {
 fn the_gate_admits_one_at_a_time_and_wakes_those_who_wait() {
     let gate = Gate::new(checkpoint());
     let pass = gate.enter();
+    // Set by whoever is inside, this thread first.
+    let inside = AtomicBool::new(true);
     assert!(gate.try_enter().is_none());
     std::thread::scope(|scope| {
-        let waiting: Vec<_> = (0..3).map(|_| scope.spawn(|| drop(gate.enter()))).collect();
-        std::thread::sleep(Duration::from_millis(20));
-        assert!(waiting.iter().all(|thread| !thread.is_finished()));
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let pass = gate.enter();
+                assert!(!inside.swap(true, Atomic::SeqCst), "two are inside");
+                std::thread::yield_now();
+                inside.store(false, Atomic::SeqCst);
+                drop(pass);
+            });
+        }
+        std::thread::yield_now();
+        inside.store(false, Atomic::SeqCst);
         drop(pass);
     });
     assert!(gate.try_enter().is_some());

@@ -5,7 +5,9 @@
 //! bytes.
 
 mod allocations;
+mod backend;
 mod counters;
+mod rows;
 
 use std::process::ExitCode;
 

@@ -1,6 +1,7 @@
 //! Shards of the page cache: a table of pages and a clock hand that forgets the ones not used lately.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,7 +23,8 @@ struct Frame {
 
 #[derive(Debug, Default)]
 struct Shard {
-    places: HashMap<u64, usize>,
+    /// Hashed with fixed keys: random ones would have the same calls cost another number of instructions in each process.
+    places: HashMap<u64, usize, BuildHasherDefault<DefaultHasher>>,
     frames: Vec<Frame>,
     hand: usize,
 }

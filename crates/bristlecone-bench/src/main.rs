@@ -8,6 +8,7 @@ mod allocations;
 mod backend;
 mod counters;
 mod rows;
+mod trace;
 mod warm;
 
 use std::process::ExitCode;
@@ -25,11 +26,18 @@ struct Args {
 enum Command {
     /// Prints the deterministic figures as one JSON object
     Counters(counters::Args),
+    /// Proves the engine's count of shared stores by a trace of every store (needs valgrind)
+    Trace,
+    /// The process that `trace` traces
+    #[command(hide = true)]
+    TracedGets(trace::GetsArgs),
 }
 
 fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Counters(args) => counters::run(&args),
+        Command::Trace => trace::run(),
+        Command::TracedGets(args) => trace::run_gets(&args),
     };
     match outcome {
         Ok(code) => code,

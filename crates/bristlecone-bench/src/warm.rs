@@ -6,7 +6,6 @@
 use anyhow::{Result, ensure};
 use bristlecone::{Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, TableDefinition};
 
-use crate::backend::CountingBackend;
 use crate::rows::Row;
 
 const TABLES: [TableDefinition<&[u8], &[u8]>; 2] =
@@ -22,9 +21,8 @@ pub(crate) struct WarmDatabase {
 }
 
 impl WarmDatabase {
-    /// Loads `rows` rows into each table, in the order of their keys.
-    pub(crate) fn load(rows: u64) -> Result<WarmDatabase> {
-        let db = CountingBackend::new().create()?;
+    /// Loads `rows` rows into each table of an empty database, in the order of their keys.
+    pub(crate) fn load(db: Database, rows: u64) -> Result<WarmDatabase> {
         for definition in TABLES {
             for first in (0..rows).step_by(BATCH as usize) {
                 let txn = db.begin_write()?;
@@ -38,6 +36,11 @@ impl WarmDatabase {
             }
         }
         Ok(WarmDatabase { db, rows })
+    }
+
+    /// A database into which `rows` rows were loaded before.
+    pub(crate) fn loaded(db: Database, rows: u64) -> WarmDatabase {
+        WarmDatabase { db, rows }
     }
 
     /// A reader of `working_set` rows, spread evenly, from the first table or from both.

@@ -14,6 +14,7 @@ use bristlecone::take_probe_counts;
 use super::figures::Figures;
 use super::{Group, Selection};
 use crate::allocations;
+use crate::backend::CountingBackend;
 use crate::warm::{Reader, WarmDatabase};
 
 /// The group.
@@ -40,7 +41,7 @@ fn names() -> Vec<String> {
 
 fn compute(selection: &Selection) -> Result<Figures> {
     let mut figures = Figures::default();
-    let db = WarmDatabase::load(ROWS)?;
+    let db = WarmDatabase::load(CountingBackend::new().create()?, ROWS)?;
     if selection.has_any_below(ONE) {
         let reader = db.reader(WORKING_SET, false)?;
         counts_of_one(&db, &reader, GETS)?.put_into(&mut figures, ONE, GETS);
@@ -136,7 +137,7 @@ mod tests {
     /// The bounds are the figures of today for a tree of three levels; a better engine may lower them.
     #[test]
     fn a_warm_get_stores_no_more_than_today_and_never_allocates() {
-        let db = WarmDatabase::load(20_000).unwrap();
+        let db = WarmDatabase::load(CountingBackend::new().create().unwrap(), 20_000).unwrap();
         for two_tables in [false, true] {
             let reader = db.reader(2_000, two_tables).unwrap();
             let gets = 4_000;

@@ -30,6 +30,33 @@ impl Figures {
         self.by_name.get(name).cloned().unwrap_or(Value::Null)
     }
 
+    /// Names and figures, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.by_name.iter()
+    }
+
+    /// The figures of an object made by [`Figures::to_json`].
+    pub(crate) fn from_json(object: &Value) -> Figures {
+        let mut figures = Figures::default();
+        figures.take(String::new(), object);
+        figures
+    }
+
+    fn take(&mut self, name: String, value: &Value) {
+        let Some(object) = value.as_object() else {
+            self.set_value(&name, value.clone());
+            return;
+        };
+        for (part, value) in object {
+            let name = if name.is_empty() {
+                part.clone()
+            } else {
+                format!("{name}.{part}")
+            };
+            self.take(name, value);
+        }
+    }
+
     /// One object; each dot of a name opens an object of its own.
     pub(crate) fn to_json(&self) -> Value {
         let mut object = Map::new();
@@ -68,5 +95,6 @@ mod tests {
             figures.to_json().to_string(),
             r#"{"b":{"z":1.2346,"a":7},"a":{"x":{"y":null}}}"#
         );
+        assert_eq!(Figures::from_json(&figures.to_json()), figures);
     }
 }

@@ -12,11 +12,13 @@ mod distributions;
 mod figures;
 mod file_size;
 mod random_insert;
+mod record;
 mod selection;
 mod space;
 mod steady_batch;
 mod warm_get;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -31,6 +33,13 @@ pub(crate) struct Args {
     /// Compute only the figures of this name, or below it: `warm_get`, `compares_per_seek.dense`
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
+    /// Fail if a figure is higher than the accepted one in this file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = record::PATH)]
+    check: Option<PathBuf>,
+    /// Accept the figures: write them to this file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = record::PATH)]
+    #[arg(conflicts_with = "check")]
+    accept: Option<PathBuf>,
 }
 
 /// Figures that are computed together.
@@ -60,7 +69,34 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let selection = Selection::new(args.only.as_deref(), &names)?;
     let figures = compute(&selection)?;
     println!("{:#}", figures.to_json());
-    Ok(ExitCode::SUCCESS)
+    if let Some(path) = &args.accept {
+        let accepted = if path.exists() {
+            record::read(path)?
+        } else {
+            Figures::default()
+        };
+        record::write(path, &record::merged(&accepted, &figures, &names))?;
+    }
+    match &args.check {
+        Some(path) => check(path, &figures),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn check(path: &Path, figures: &Figures) -> Result<ExitCode> {
+    let findings = record::findings(&record::read(path)?, figures);
+    if findings.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    for finding in findings {
+        eprintln!("counters: {finding}");
+    }
+    eprintln!(
+        "if that is meant, say why in the commit and accept it: \
+         cargo run --release -p bristlecone-bench -- counters --accept {}",
+        path.display()
+    );
+    Ok(ExitCode::FAILURE)
 }
 
 /// Computes the selected figures, in the order of [`GROUPS`].

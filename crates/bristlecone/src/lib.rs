@@ -27,6 +27,7 @@ pub mod error;
 mod int;
 mod limits;
 mod page;
+mod probe;
 mod space;
 mod table;
 mod tree;
@@ -42,6 +43,8 @@ pub use error::{
     BackendError, CommitError, CompactionError, Corruption, CursorError, DatabaseError, Error,
     Result, SavepointError, SetDurabilityError, StorageError, TableError, TransactionError,
 };
+#[doc(hidden)]
+pub use probe::{ProbeCounts, take_counts as take_probe_counts};
 pub use table::{
     AccessGuard, DatabaseStats, Durability, Range, ReadOnlyTable, ReadOnlyUntypedTable,
     ReadTransaction, ReadableTable, ReadableTableMetadata, StoredBytes, Table, TableDefinition,

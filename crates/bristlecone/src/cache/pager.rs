@@ -7,6 +7,7 @@ use super::{Budget, PageCache};
 use crate::error::{Corruption, Result, StorageError};
 use crate::int;
 use crate::page::{ChildRef, ExtentRef, Page, UNIT_BYTES, seal};
+use crate::probe::{self, Shared};
 use crate::vfs::Disk;
 
 /// Reads of a database file, each verified before use.
@@ -66,14 +67,15 @@ impl Pager {
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not the intact page meant; `Io` if they cannot be read.
-    pub(crate) fn page(&self, child: &ChildRef) -> Result<Arc<Page>> {
+    pub(crate) fn page(&self, child: &ChildRef) -> Result<Shared<Page>> {
         self.disk.check_open()?;
         if let Some(page) = self.cache.get(child.id, child.birth) {
             self.hits.fetch_add(1, Ordering::Relaxed);
+            probe::stored_shared(1);
             return Ok(page);
         }
         self.misses.fetch_add(1, Ordering::Relaxed);
-        let page = Arc::new(self.read_page(child)?);
+        let page = Shared::new(self.read_page(child)?);
         self.cache.insert(child.id, child.birth, &page);
         Ok(page)
     }

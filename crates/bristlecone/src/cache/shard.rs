@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Budget;
 use crate::int;
 use crate::page::{Number, Page, PageId};
+use crate::probe::{self, Shared};
 
 /// Bookkeeping bytes of one cached page beyond its content: table entry, slot, allocation headers.
 const ENTRY_BYTES: usize = 160;
@@ -16,7 +17,7 @@ const ENTRY_BYTES: usize = 160;
 struct Frame {
     id: PageId,
     birth: Number,
-    page: Arc<Page>,
+    page: Shared<Page>,
     used: bool,
 }
 
@@ -59,13 +60,16 @@ impl PageCache {
         // Pages take at least two units by default, so the low bit alone would leave every other shard empty.
         let mixed = id.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         let idx = int::saturating_index(mixed) % self.shards.len();
+        // Locked here, unlocked when the guard goes.
+        probe::stored_shared(2);
         self.shards[idx]
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The page written at `id` by session `birth`, if cached.
-    pub(crate) fn get(&self, id: PageId, birth: Number) -> Option<Arc<Page>> {
+    pub(crate) fn get(&self, id: PageId, birth: Number) -> Option<Shared<Page>> {
+        probe::looked_up_page();
         let mut shard = self.shard(id);
         let idx = *shard.places.get(&id.0)?;
         let frame = shard.frames.get_mut(idx)?;
@@ -73,11 +77,12 @@ impl PageCache {
             return None;
         }
         frame.used = true;
-        Some(Arc::clone(&frame.page))
+        probe::stored_shared(1);
+        Some(Shared::clone(&frame.page))
     }
 
     /// Keeps a page, replacing any other write of its place; a page too large for the budget is not kept.
-    pub(crate) fn insert(&self, id: PageId, birth: Number, page: &Arc<Page>) {
+    pub(crate) fn insert(&self, id: PageId, birth: Number, page: &Shared<Page>) {
         let bytes = frame_bytes(page);
         let mut shard = self.shard(id);
         self.budget.drop_cached(shard.forget(id));
@@ -90,7 +95,7 @@ impl PageCache {
         shard.frames.push(Frame {
             id,
             birth,
-            page: Arc::clone(page),
+            page: Shared::clone(page),
             used: false,
         });
         self.budget.add_cached(bytes);

@@ -17,7 +17,8 @@ use super::leaf_encoder::common_prefix;
 use super::{CHILD_BYTES, ChildRef, HEIGHT_MAX, Number, PageId, UNIT_BYTES, seal};
 use crate::error::Corruption;
 use crate::int;
-use crate::page::order::KeyCompare;
+use crate::page::order::{KeyCompare, compare_bytes};
+use crate::probe;
 
 const WIDE: u8 = 4;
 
@@ -110,6 +111,7 @@ impl<'a> Branch<'a> {
     /// Child `idx`.
     pub(crate) fn child(&self, idx: usize) -> Result<ChildRef, Corruption> {
         let at = self.layout.children + idx * CHILD_BYTES;
+        probe::touched(at..at + CHILD_BYTES);
         self.bytes
             .get(at..at + CHILD_BYTES)
             .and_then(ChildRef::decode)
@@ -121,7 +123,7 @@ impl<'a> Branch<'a> {
     }
 
     fn suffix(&self, idx: usize) -> &'a [u8] {
-        &self.bytes[self.layout.separators.range(self.bytes, idx)]
+        &self.bytes[self.layout.separators.range_to_compare(self.bytes, idx)]
     }
 
     /// The separator before child `idx + 1`.
@@ -134,6 +136,7 @@ impl<'a> Branch<'a> {
 
     /// Index of the child whose range holds `key`.
     pub(crate) fn find(&self, key: &[u8], compare: &KeyCompare) -> usize {
+        probe::visited_page(BRANCH_HEADER_BYTES + self.layout.prefix);
         let separators = self.layout.count - 1;
         if !compare.is_memcmp() {
             return after(bisect(separators, |idx| {
@@ -147,7 +150,9 @@ impl<'a> Branch<'a> {
         match prefix.cmp(&key[..key.len().min(prefix.len())]) {
             Ordering::Equal => {
                 let rest = &key[prefix.len()..];
-                after(bisect(separators, |idx| self.suffix(idx).cmp(rest)))
+                after(bisect(separators, |idx| {
+                    compare_bytes(self.suffix(idx), rest)
+                }))
             }
             Ordering::Less => separators,
             Ordering::Greater => 0,

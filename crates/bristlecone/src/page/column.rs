@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use crate::error::Corruption;
 use crate::int;
+use crate::probe;
 
 /// Where a column lies within its page.
 #[derive(Debug, Clone)]
@@ -114,6 +115,19 @@ impl Column {
                 self.data + start..self.data + end
             }
         }
+    }
+
+    /// As [`Column::range`], for a search: what it reads to find and to compare the entry counts as touched.
+    pub(crate) fn range_to_compare(&self, page: &[u8], idx: usize) -> Range<usize> {
+        let (ends, bytes) = match self.width {
+            Width::Fixed(_) => (0, 0),
+            Width::Narrow { ends } => (ends, 2),
+            Width::Wide { ends } => (ends, 4),
+        };
+        probe::touched(ends + idx.saturating_sub(1) * bytes..ends + (idx + 1) * bytes);
+        let range = self.range(page, idx);
+        probe::touched(range.clone());
+        range
     }
 }
 

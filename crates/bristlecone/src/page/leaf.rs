@@ -16,7 +16,8 @@ use super::column::Column;
 use super::header::{HEADER_BYTES, PageHeader};
 use crate::error::Corruption;
 use crate::int;
-use crate::page::order::KeyCompare;
+use crate::page::order::{KeyCompare, compare_bytes};
+use crate::probe;
 
 pub(super) const KEYS_FIXED: u8 = 1;
 pub(super) const VALUES_FIXED: u8 = 2;
@@ -202,7 +203,7 @@ impl<'a> Leaf<'a> {
     }
 
     fn suffix(&self, idx: usize) -> &'a [u8] {
-        &self.bytes[self.layout.keys.range(self.bytes, idx)]
+        &self.bytes[self.layout.keys.range_to_compare(self.bytes, idx)]
     }
 
     /// Replaces the content of `out` by the key of row `idx`.
@@ -243,6 +244,7 @@ impl<'a> Leaf<'a> {
 
     /// Finds `key`: `Ok(row)` if present, else `Err(row)` where it would stand.
     pub(crate) fn search(&self, key: &[u8], compare: &KeyCompare) -> Result<usize, usize> {
+        probe::visited_page(LEAF_HEADER_BYTES + self.layout.prefix);
         if !compare.is_memcmp() {
             let mut buf = Vec::new();
             return bisect(self.count(), |idx| {
@@ -258,7 +260,7 @@ impl<'a> Leaf<'a> {
         match prefix.cmp(head) {
             Ordering::Equal => {
                 let rest = &key[prefix.len()..];
-                bisect(self.count(), |idx| self.suffix(idx).cmp(rest))
+                bisect(self.count(), |idx| compare_bytes(self.suffix(idx), rest))
             }
             // Every key of the page starts with the prefix, so the first differing byte decides for all of them.
             Ordering::Less => Err(self.count()),

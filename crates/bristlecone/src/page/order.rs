@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::probe;
 use crate::types::Shape;
 
 /// How stored keys compare.
@@ -22,6 +23,7 @@ pub(crate) enum KeyCompare {
 impl KeyCompare {
     /// Compares two stored keys.
     pub(crate) fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
+        probe::compared();
         match self {
             KeyCompare::Memcmp => left.cmp(right),
             KeyCompare::Function(compare) => compare(left, right),
@@ -45,6 +47,12 @@ impl KeyCompare {
         debug_assert!(left < separator.as_slice() && separator.as_slice() <= right);
         separator
     }
+}
+
+/// Compares two stored keys, or what follows their common prefix, in byte order.
+pub(crate) fn compare_bytes(left: &[u8], right: &[u8]) -> Ordering {
+    probe::compared();
+    left.cmp(right)
 }
 
 impl fmt::Debug for KeyCompare {

@@ -13,10 +13,11 @@ use crate::int;
 use crate::page::leaf::Stored;
 use crate::page::order::KeyCompare;
 use crate::page::{ChildRef, Page, Root, UNIT_BYTES};
+use crate::probe::Shared;
 
 #[derive(Clone, Debug)]
 struct Step {
-    page: Arc<Page>,
+    page: Shared<Page>,
     idx: usize,
 }
 
@@ -67,7 +68,7 @@ impl TreeCursor {
     }
 
     /// The leaf and row the cursor stands on.
-    pub(crate) fn current(&self) -> Option<(&Arc<Page>, usize)> {
+    pub(crate) fn current(&self) -> Option<(&Shared<Page>, usize)> {
         self.leaf.as_ref().map(|step| (&step.page, step.idx))
     }
 
@@ -157,7 +158,7 @@ impl TreeCursor {
     }
 
     /// Descends to the leaf whose range holds `target`, recording the path.
-    fn descend(&mut self, target: &[u8]) -> Result<Option<Arc<Page>>> {
+    fn descend(&mut self, target: &[u8]) -> Result<Option<Shared<Page>>> {
         self.path.clear();
         self.leaf = None;
         self.entered = 0;

@@ -1,17 +1,16 @@
 //! Point look-up: root to leaf, one page per level.
 
-use std::sync::Arc;
-
 use crate::cache::Pager;
 use crate::error::{Corruption, Result};
 use crate::page::order::KeyCompare;
 use crate::page::{ChildRef, Page, Root};
+use crate::probe::Shared;
 
 /// A row found in a leaf.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     /// The leaf.
-    pub(crate) page: Arc<Page>,
+    pub(crate) page: Shared<Page>,
     /// Index of the row in it.
     pub(crate) row: usize,
 }

@@ -9,6 +9,7 @@ use crate::page::branch::{self, BranchSize, Entry};
 use crate::page::leaf::ValueKind;
 use crate::page::leaf_encoder::{self, LeafSize, Row};
 use crate::page::{ChildRef, ExtentRef, Page, PageId, UNIT_BYTES, seal};
+use crate::probe::Shared;
 use crate::space::Session;
 
 /// Writes pages into one session; they are unreachable until the session's flip.
@@ -92,7 +93,7 @@ impl<'s> PageWriter<'s> {
     fn write(&mut self, child: ChildRef, bytes: Box<[u8]>) -> Result<ChildRef> {
         self.pager.disk().write(child.id.offset(), &bytes)?;
         // Opening what was encoded proves the pair of them on every write, and yields the layout to cache.
-        let page = Arc::new(Page::open(bytes, &child)?);
+        let page = Shared::new(Page::open(bytes, &child)?);
         self.pager.cache().insert(child.id, child.birth, &page);
         Ok(child)
     }

@@ -7,13 +7,14 @@ use crate::cache::Pager;
 use crate::error::Result;
 use crate::page::Page;
 use crate::page::leaf::{Stored, ValueKind};
+use crate::probe::Shared;
 use crate::tree::lookup::Found;
 
 /// Value bytes with their owner.
 #[derive(Clone, Debug)]
 pub(crate) enum ValueBytes {
     /// Part of a page; the page outlives its eviction.
-    Page(Arc<Page>, Range<usize>),
+    Page(Shared<Page>, Range<usize>),
     /// A large value read from its extent.
     Shared(Arc<[u8]>),
     /// A copy.
@@ -33,13 +34,13 @@ impl ValueBytes {
     /// The value of a row in a leaf; `None` for a tombstone of a run.
     pub(crate) fn of_row(
         pager: &Pager,
-        page: &Arc<Page>,
+        page: &Shared<Page>,
         row: usize,
     ) -> Result<Option<ValueBytes>> {
         let leaf = page.leaf()?;
         let (range, kind) = leaf.value_range(row);
         match kind {
-            ValueKind::Inline => Ok(Some(ValueBytes::Page(Arc::clone(page), range))),
+            ValueKind::Inline => Ok(Some(ValueBytes::Page(Shared::clone(page), range))),
             _ => ValueBytes::load(pager, leaf.stored(row)?),
         }
     }

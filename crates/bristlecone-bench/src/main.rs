@@ -8,6 +8,7 @@ mod allocations;
 mod backend;
 mod counters;
 mod rows;
+mod warm;
 
 use std::process::ExitCode;
 

@@ -8,6 +8,7 @@ mod bulk_load;
 mod checkpoint;
 mod commit;
 mod compares;
+mod distributions;
 mod figures;
 mod file_size;
 mod random_insert;
@@ -17,6 +18,7 @@ mod steady_batch;
 mod warm_get;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use anyhow::Result;
 
@@ -69,7 +71,9 @@ fn compute(selection: &Selection) -> Result<Figures> {
         if !names.iter().any(|name| selection.has(name)) {
             continue;
         }
+        let began = Instant::now();
         let found = (group.compute)(selection)?;
+        eprintln!("{}: {:.1} s", names[0], began.elapsed().as_secs_f64());
         for name in names.iter().filter(|name| selection.has(name)) {
             all.set_value(name, found.get(name));
         }

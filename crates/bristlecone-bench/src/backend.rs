@@ -9,7 +9,8 @@
 //! - a sync: each `sync_data` and `sync_range`. A synchronous write of a range is one write and one sync;
 //! - neither: `set_len` and `allocate`, which move no bytes.
 //!
-//! What the backend allocates for itself is counted apart, so that a figure of the engine's allocations can leave it out.
+//! What the backend allocates for itself is counted apart, so that a figure of the engine's allocations can leave it
+//! out.
 //!
 //! # Invariants
 //! 1. A block's packed bytes are its lines that are not all zero, in order, one bit of the mask for each.
@@ -60,7 +61,7 @@ impl DiskCounts {
     }
 }
 
-/// A backend in memory that counts. Clones share bytes and counts: one goes to the database, one stays with whoever asks.
+/// A backend in memory that counts. Clones share bytes and counts: one for the database, one for whoever asks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CountingBackend {
     shared: Arc<Shared>,

@@ -1,7 +1,8 @@
 //! What a checkpoint costs.
 //!
-//! Both figures are null: every commit merges its changes into the trees and flips the header, so there is no checkpoint
-//! apart from the commit, and what it costs is in `durable_commit_1`, `durable_commit_1000` and `random_insert`.
+//! Both figures are null: every commit merges its changes into the trees and flips the header, so there is no
+//! checkpoint apart from the commit, and what it costs is in `durable_commit_1`, `durable_commit_1000` and
+//! `random_insert`.
 
 use anyhow::Result;
 

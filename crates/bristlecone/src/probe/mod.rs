@@ -10,6 +10,8 @@
 //!   whatever slots, prefix and key bytes the search touches.
 //! - A *shared store* is one outside the stack and thread-local storage: taking or giving back a reference, locking or
 //!   unlocking a mutex (each one store while nobody else wants it), a mark, an atomic count.
+//! - A *space operation* is one read or write of a word of a bitmap, a search hint, an entry of a list or of the space
+//!   map's levels, or one probe of a table, by whatever finds, draws and frees units.
 
 // One module or the other, with the same names.
 #[cfg_attr(feature = "counters", path = "on.rs")]
@@ -17,7 +19,9 @@
 mod switch;
 
 pub use switch::take_counts;
-pub(crate) use switch::{Shared, compared, looked_up_page, stored_shared, touched, visited_page};
+pub(crate) use switch::{
+    Shared, compared, looked_up_page, operated_on_space, stored_shared, touched, visited_page,
+};
 
 /// Events of one thread since they were last taken. All zero without the feature `counters`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,4 +37,6 @@ pub struct ProbeCounts {
     pub page_lookups: u64,
     /// Stores to memory that other threads may read.
     pub shared_stores: u64,
+    /// Reads and writes of the allocator's state.
+    pub space_operations: u64,
 }

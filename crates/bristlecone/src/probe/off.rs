@@ -22,6 +22,9 @@ pub(crate) fn looked_up_page() {}
 #[inline(always)]
 pub(crate) fn stored_shared(_stores: u64) {}
 
+#[inline(always)]
+pub(crate) fn operated_on_space(_operations: u64) {}
+
 /// No counts.
 pub fn take_counts() -> ProbeCounts {
     ProbeCounts::default()

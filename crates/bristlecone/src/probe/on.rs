@@ -23,6 +23,7 @@ thread_local! {
         lines: 0,
         page_lookups: 0,
         shared_stores: 0,
+        space_operations: 0,
     }) };
     /// Lines touched since the last [`visited_page`].
     static TOUCHED: Cell<LineSet> = const { Cell::new([0; LINES / 64]) };
@@ -70,6 +71,11 @@ pub(crate) fn looked_up_page() {
 /// Memory that other threads may read was written so many times.
 pub(crate) fn stored_shared(stores: u64) {
     count(|counts| counts.shared_stores += stores);
+}
+
+/// The allocator's state was read or written so many times.
+pub(crate) fn operated_on_space(operations: u64) {
+    count(|counts| counts.space_operations += operations);
 }
 
 /// The counts of this thread since they were last taken.

@@ -1,5 +1,8 @@
 //! A bit per unit, and the search for the lowest free run.
 
+use crate::int;
+use crate::probe;
+
 /// Sizes with a search hint of their own; larger runs share the last one.
 const HINTS: usize = 17;
 
@@ -27,6 +30,7 @@ impl UnitMap {
 
     /// Whether `unit` is in the set.
     pub(crate) fn contains(&self, unit: u64) -> bool {
+        probe::operated_on_space(1);
         let word = usize::try_from(unit / 64)
             .ok()
             .and_then(|idx| self.words.get(idx));
@@ -39,6 +43,7 @@ impl UnitMap {
         let needed =
             usize::try_from(end.div_ceil(64)).expect("units of a file fit the address space");
         if self.words.len() < needed {
+            probe::operated_on_space(int::wide(needed - self.words.len()));
             self.words.resize(needed, 0);
         }
         let mut at = start;
@@ -51,6 +56,7 @@ impl UnitMap {
                 ((1 << len) - 1) << bit
             };
             let idx = usize::try_from(at / 64).expect("checked above");
+            probe::operated_on_space(2);
             edit(&mut self.words[idx], mask);
             at += len;
         }
@@ -73,6 +79,7 @@ impl UnitMap {
             present &= *word & mask == mask;
             *word &= !mask;
         });
+        probe::operated_on_space(2 * int::wide(HINTS));
         for (idx, hint) in (0_u64..).zip(self.hints.iter_mut()) {
             // A run that became free by this removal holds one of its units, so it starts at most `idx` units before.
             *hint = (*hint).min(start.saturating_sub(idx));
@@ -97,6 +104,7 @@ impl UnitMap {
         let size = usize::try_from(count.max(1))
             .unwrap_or(usize::MAX)
             .min(HINTS);
+        probe::operated_on_space(2);
         let start = self.scan(self.hints[size - 1], count.min(HINTS as u64));
         self.hints[size - 1] = start;
         // Larger runs start at the first run of HINTS units at the earliest.
@@ -111,6 +119,7 @@ impl UnitMap {
         let mut run_start = from;
         let mut at = from;
         loop {
+            probe::operated_on_space(1);
             let Some(&word) = usize::try_from(at / 64)
                 .ok()
                 .and_then(|idx| self.words.get(idx))
@@ -133,7 +142,10 @@ impl UnitMap {
 
     /// One past the highest unit in the set.
     pub(crate) fn end(&self) -> u64 {
-        let highest = self.words.iter().rposition(|&word| word != 0);
+        let highest = self.words.iter().rposition(|&word| {
+            probe::operated_on_space(1);
+            word != 0
+        });
         highest.map_or(0, |idx| {
             idx as u64 * 64 + 64 - u64::from(self.words[idx].leading_zeros())
         })
@@ -141,6 +153,7 @@ impl UnitMap {
 
     /// Units in the set.
     pub(crate) fn count(&self) -> u64 {
+        probe::operated_on_space(int::wide(self.words.len()));
         self.words
             .iter()
             .map(|word| u64::from(word.count_ones()))

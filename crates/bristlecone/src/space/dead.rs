@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
+use crate::int;
 use crate::page::{Number, PageId};
+use crate::probe;
 
 /// Units freed by a flip, with the birth that decides who reaches them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +77,8 @@ impl LiveVersions {
                 .versions
                 .range(page.birth..death)
                 .map(|(number, _)| *number);
+            // The page, a probe for each end of the versions that reach it, and the page's place on a list.
+            probe::operated_on_space(4);
             match (reaching.next(), reaching.next_back()) {
                 (None, _) => unreached.push(page),
                 (Some(oldest), newest) => {
@@ -86,6 +90,7 @@ impl LiveVersions {
             }
         }
         for ((newest, oldest), list) in lists {
+            probe::operated_on_space(2);
             if let Some(live) = self.versions.get_mut(&newest) {
                 live.dead.entry(oldest).or_default().push(list);
             }
@@ -95,6 +100,7 @@ impl LiveVersions {
 
     /// Finds out which versions have departed and returns what became free by it.
     pub(crate) fn reap(&mut self) -> Vec<Freed> {
+        probe::operated_on_space(int::wide(self.versions.len()));
         let departed: Vec<Number> = self
             .versions
             .iter()
@@ -113,11 +119,14 @@ impl LiveVersions {
     }
 
     fn depart(&mut self, number: Number) -> Sublist {
+        probe::operated_on_space(1);
         let Some(live) = self.versions.remove(&number) else {
             return Vec::new();
         };
         let mut free = Vec::new();
         for (oldest, mut list) in live.dead {
+            // A list is moved whole, whatever its length: the entry, and a probe for its new place.
+            probe::operated_on_space(2);
             match self.versions.range_mut(..number).next_back() {
                 Some((_, older)) if oldest != number => {
                     older.dead.entry(oldest).or_default().append(&mut list);
@@ -128,7 +137,9 @@ impl LiveVersions {
         let next = self.versions.range(number..).next().map(|(next, _)| *next);
         if let Some(next) = next {
             for (_, newer) in self.versions.range_mut(number..) {
+                probe::operated_on_space(1);
                 if let Some(mut list) = newer.dead.remove(&number) {
+                    probe::operated_on_space(1);
                     newer.dead.entry(next).or_default().append(&mut list);
                 }
             }
@@ -154,5 +165,6 @@ impl LiveVersions {
             .flat_map(|live| live.dead.values())
             .flatten()
             .flatten()
+            .inspect(|_| probe::operated_on_space(1))
     }
 }

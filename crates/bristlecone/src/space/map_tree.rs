@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use super::bitmap::UnitMap;
 use crate::cache::Pager;
 use crate::error::{Corruption, Result};
+use crate::int;
 use crate::page::map::{self, MAP_BITMAP_BYTES, MAP_FANOUT, MAP_LEAF_UNITS, MapRef};
 use crate::page::{Number, PageId, UNIT_BYTES};
+use crate::probe;
 
 /// Words of bitmap in a map leaf.
 const LEAF_WORDS: usize = MAP_BITMAP_BYTES / 8;
@@ -61,10 +63,16 @@ impl MapTree {
         }
     }
 
+    /// Places of map pages, whether or not a page is there.
+    pub(super) fn place_count(&self) -> usize {
+        self.levels.iter().map(Vec::len).sum()
+    }
+
     /// Notes that the bits of a run have changed.
     pub(crate) fn touch(&mut self, start: u64, count: u64) {
         let first = leaf_of(start);
         let last = leaf_of(start + count.max(1) - 1);
+        probe::operated_on_space(int::wide(last - first + 1));
         self.dirty.extend(first..=last);
     }
 
@@ -79,6 +87,7 @@ impl MapTree {
         let mut given_up: Vec<MapRef> = self.levels.drain(1..).flatten().flatten().collect();
         let kept = leaves.min(self.levels[0].len());
         given_up.extend(self.levels[0].drain(kept..).flatten());
+        probe::operated_on_space(int::wide(given_up.len()));
         self.levels[0].resize(leaves, None);
         self.moved
             .retain(|&(level, idx)| level == 0 && idx < leaves);
@@ -93,6 +102,7 @@ impl MapTree {
     /// What must be done next for the map to describe `durable`; `None` when it does.
     pub(crate) fn next_step(&self, durable: &UnitMap) -> Option<MapStep> {
         for &leaf in self.dirty.range(..self.levels[0].len()) {
+            probe::operated_on_space(int::wide(1 + self.levels.len()));
             let place = (0, leaf);
             let at = self.levels[0][leaf];
             match (is_zero(durable, leaf), at) {
@@ -120,7 +130,10 @@ impl MapTree {
             let refs = pages.iter().enumerate();
             refs.map(move |(idx, at)| ((level, idx), at))
         });
-        let found = places.find(|(_, at)| at.is_some_and(|at| at.id.0 == unit));
+        let found = places.find(|(_, at)| {
+            probe::operated_on_space(1);
+            at.is_some_and(|at| at.id.0 == unit)
+        });
         let Some((level, idx)) = found.map(|(place, _)| place) else {
             return false;
         };
@@ -135,7 +148,11 @@ impl MapTree {
     fn missing_index(&self) -> Option<MapPlace> {
         let levels = self.levels.iter().enumerate().skip(1);
         levels
-            .filter_map(|(level, pages)| Some((level, pages.iter().position(Option::is_none)?)))
+            .filter_map(|(level, pages)| {
+                let missing = pages.iter().position(Option::is_none);
+                probe::operated_on_space(int::wide(missing.map_or(pages.len(), |idx| idx + 1)));
+                Some((level, missing?))
+            })
             .next()
     }
 
@@ -146,12 +163,14 @@ impl MapTree {
         id: PageId,
         birth: Number,
     ) -> Option<MapRef> {
+        probe::operated_on_space(2);
         self.moved.insert(place);
         self.levels[place.0][place.1].replace(MapRef { id, birth })
     }
 
     /// Gives up the page of a leaf in which nothing is reachable; returns it.
     pub(crate) fn clear(&mut self, place: MapPlace) -> Option<MapRef> {
+        probe::operated_on_space(2);
         self.moved.remove(&place);
         self.levels[place.0][place.1].take()
     }
@@ -165,6 +184,7 @@ impl MapTree {
                 let at = self.levels[level][idx]?;
                 let bytes = match level.checked_sub(1) {
                     None => {
+                        probe::operated_on_space(int::wide(LEAF_WORDS));
                         let start = (idx * LEAF_WORDS).min(words.len());
                         let end = (start + LEAF_WORDS).min(words.len());
                         map::encode_leaf(&words[start..end], at)
@@ -172,6 +192,7 @@ impl MapTree {
                     Some(below) => {
                         let start = idx * MAP_FANOUT;
                         let end = (start + MAP_FANOUT).min(self.levels[below].len());
+                        probe::operated_on_space(int::wide(end - start));
                         let level = u8::try_from(level).expect("few levels");
                         map::encode_index(&self.levels[below][start..end], level, at)
                     }
@@ -193,7 +214,10 @@ fn is_zero(durable: &UnitMap, leaf: usize) -> bool {
     let words = durable.words();
     let start = (leaf * LEAF_WORDS).min(words.len());
     let end = (start + LEAF_WORDS).min(words.len());
-    words[start..end].iter().all(|&word| word == 0)
+    words[start..end].iter().all(|&word| {
+        probe::operated_on_space(1);
+        word == 0
+    })
 }
 
 fn leaf_of(unit: u64) -> usize {

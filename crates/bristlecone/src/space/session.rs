@@ -8,6 +8,7 @@ use super::dead::Freed;
 use crate::counters::Counters;
 use crate::error::Result;
 use crate::page::{Number, PageId};
+use crate::probe;
 
 /// What a session has drawn and freed.
 ///
@@ -76,6 +77,7 @@ impl Session {
     pub(crate) fn allocate(&mut self, units: u32) -> Result<PageId> {
         self.refresh_number();
         let id = self.space.draw(units)?;
+        probe::operated_on_space(1);
         let previous = self.born.insert(id.0, units);
         debug_assert!(previous.is_none(), "space invariant (2)");
         Ok(id)
@@ -93,6 +95,8 @@ impl Session {
     ///
     /// Returns whether the place may be written again within this session.
     pub(crate) fn free(&mut self, id: PageId, units: u32, birth: Number) -> bool {
+        // A probe of what was drawn, and an entry that leaves it or joins what was freed.
+        probe::operated_on_space(2);
         let ours = birth >= self.first && self.born.get(&id.0) == Some(&units);
         if !ours {
             self.freed.push(Freed { id, units, birth });
@@ -119,15 +123,18 @@ impl Session {
     }
 
     pub(super) fn record_born(&mut self, id: PageId, units: u32) {
+        probe::operated_on_space(1);
         self.born.insert(id.0, units);
     }
 
     /// Takes back a draw of one unit that was not written; returns whether it was this session's.
     pub(super) fn forget_born(&mut self, id: PageId) -> bool {
+        probe::operated_on_space(1);
         self.born.remove(&id.0).is_some()
     }
 
     pub(super) fn record_freed(&mut self, freed: Freed) {
+        probe::operated_on_space(1);
         self.freed.push(freed);
     }
 

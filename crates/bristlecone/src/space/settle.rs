@@ -6,7 +6,9 @@ use super::dead::Freed;
 use super::map_tree::{MapStep, MapTree};
 use super::state::{HEADER_UNITS, Settled, Space, State};
 use crate::error::{Corruption, Result};
+use crate::int;
 use crate::page::map::MapRef;
+use crate::probe;
 
 impl Space {
     /// Brings the map up to the session's state and writes its dirty pages.
@@ -16,6 +18,7 @@ impl Space {
     pub(crate) fn settle(&self, session: &mut Session) -> Result<Settled> {
         session.refresh_number();
         let map_before = self.state().map.clone();
+        probe::operated_on_space(int::wide(map_before.place_count()));
         let mut applied = 0;
         self.settle_inner(session, &mut applied).inspect_err(|_| {
             self.unsettle(session, map_before, applied);
@@ -28,10 +31,12 @@ impl Space {
             let mut state = self.state();
             let State { durable, map, .. } = &mut *state;
             for (&id, &units) in session.born() {
+                probe::operated_on_space(1);
                 durable.insert(id, u64::from(units));
                 map.touch(id, u64::from(units));
             }
             for freed in session.freed() {
+                probe::operated_on_space(1);
                 if freed.birth >= session.first() {
                     let corruption = Corruption::new("freed page is younger than its version");
                     return Err(corruption.page(freed.id.0).into());

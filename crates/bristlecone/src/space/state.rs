@@ -11,6 +11,7 @@ use crate::counters::Counters;
 use crate::error::{Corruption, Result};
 use crate::int;
 use crate::page::{Number, PageId, UNIT_BYTES};
+use crate::probe;
 use crate::vfs::Disk;
 
 /// Units taken by the two header slots.
@@ -196,6 +197,7 @@ impl Space {
     pub(super) fn release(&self, born: &BTreeMap<u64, u32>) {
         let mut state = self.state();
         for (&id, &units) in born {
+            probe::operated_on_space(1);
             state.used.remove(id, u64::from(units));
         }
     }
@@ -208,6 +210,7 @@ impl Space {
         let unreached = state.live.bury(pin.0, freed);
         state.live.register(pin);
         for page in unreached {
+            probe::operated_on_space(1);
             state.used.remove(page.id.0, u64::from(page.units));
         }
         self.reap_locked(&mut state);
@@ -235,6 +238,7 @@ impl Space {
 
     fn reap_locked(&self, state: &mut State) {
         for page in state.live.reap() {
+            probe::operated_on_space(1);
             let present = state.used.remove(page.id.0, u64::from(page.units));
             debug_assert!(present, "space invariant (4)");
         }

@@ -1,0 +1,3 @@
+//! `bristlecone-peers`: the command line of the race.
+
+fn main() {}

@@ -63,6 +63,18 @@ pub fn contenders() -> Vec<Contender> {
     vec![bristlecone::contender()]
 }
 
+/// An engine has no way to do what was asked of it; nothing has changed.
+#[derive(Debug)]
+pub struct Unsupported(pub &'static str);
+
+impl std::fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
 /// An open database with one table of byte strings in byte order.
 pub trait Engine: Send + Sync {
     /// Runs `body` as one transaction and commits it. If `body` fails, nothing is kept where the engine can undo.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use bristlecone_peers::course::courses;
+use bristlecone_peers::course::victim::write_until_killed;
 use bristlecone_peers::engine::{Options, contenders};
 use bristlecone_peers::race::{Finish, RECORD, Race};
 use bristlecone_peers::record::{EngineInfo, Line};
@@ -42,6 +43,14 @@ enum Command {
     Worker {
         /// The heat, as JSON.
         heat: String,
+    },
+    /// Commits until it is killed (started by the course `reopen`).
+    #[command(hide = true)]
+    Victim {
+        /// The heat, as JSON.
+        heat: String,
+        /// Number of its first entry.
+        first: u64,
     },
 }
 
@@ -96,6 +105,9 @@ fn main() -> ExitCode {
         Command::Engines(args) => Ok(print_engines(&args)),
         Command::Rows(args) => Ok(print_rows(&args)),
         Command::Report { dir } => render_again(&dir),
+        Command::Victim { heat, first } => {
+            write_until_killed(&heat, first).map(|()| ExitCode::SUCCESS)
+        }
         Command::Worker { heat } => return ExitCode::from(worker::work(&heat)),
     };
     match done {

@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Time between two looks at whether background work goes on.
-const POLL: Duration = Duration::from_millis(50);
+pub const POLL: Duration = Duration::from_millis(50);
 /// So many looks in a row without any work mean that the engine is idle.
 const QUIET_POLLS: u32 = 3;
 /// Processor time between two looks that still counts as none: threads that wake up to find nothing to do.
@@ -26,6 +26,8 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(120);
 pub struct Meter {
     /// Statistics of the block device, if there is one.
     device: Option<PathBuf>,
+    /// Time between two looks at whether background work goes on.
+    poll: Duration,
 }
 
 /// The counters at one time.
@@ -51,10 +53,10 @@ pub struct Spent {
 }
 
 impl Meter {
-    /// A meter for a process that works in `dir`.
-    pub fn of(dir: &Path) -> Result<Meter> {
+    /// A meter for a process that works in `dir`; `poll` is the time between two looks while it settles.
+    pub fn of(dir: &Path, poll: Duration) -> Result<Meter> {
         let device = device_of(dir)?.map(|folder| folder.join("stat"));
-        Ok(Meter { device })
+        Ok(Meter { device, poll })
     }
 
     /// Reads all counters; the clock is read last, so that what follows starts now.
@@ -88,7 +90,7 @@ impl Meter {
         let mut last = quiet_since;
         let mut quiet = 0;
         while quiet < QUIET_POLLS {
-            thread::sleep(POLL);
+            thread::sleep(self.poll);
             let seen = self.stop()?;
             if seen.busy_since(&last) {
                 quiet = 0;
@@ -236,7 +238,7 @@ mod tests {
     #[test]
     fn written_bytes_and_time_are_seen() {
         let dir = tempfile::tempdir().unwrap();
-        let meter = Meter::of(dir.path()).unwrap();
+        let meter = Meter::of(dir.path(), POLL).unwrap();
         let start = meter.start().unwrap();
         let mut file = fs::File::create(dir.path().join("file")).unwrap();
         file.write_all(&[7; 10_000]).unwrap();
@@ -250,7 +252,7 @@ mod tests {
     #[test]
     fn settling_lasts_as_long_as_the_work() {
         let dir = tempfile::tempdir().unwrap();
-        let meter = Meter::of(dir.path()).unwrap();
+        let meter = Meter::of(dir.path(), POLL).unwrap();
         let end = meter.start().unwrap();
         let path = dir.path().join("file");
         let busy = thread::spawn(move || {

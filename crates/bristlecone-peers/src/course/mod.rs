@@ -11,13 +11,25 @@
 
 use anyhow::Result;
 
+mod commits;
 pub mod ending;
 mod entries;
+mod fresh_reads;
+mod integers;
+mod large_values;
 mod live;
+mod memory;
 mod phases;
 mod plan;
+mod queue;
+mod reopen;
+mod scans;
+mod small_cache;
 mod track;
 mod variant;
+pub mod victim;
+mod ycsb;
+mod zipf;
 
 #[cfg(test)]
 mod tests;
@@ -43,5 +55,18 @@ pub struct Course {
 
 /// Every course, in the order of a race.
 pub fn courses() -> Vec<Course> {
-    vec![phases::COURSE, phases::COURSE_OLD_VALUE]
+    vec![
+        phases::COURSE,
+        phases::COURSE_OLD_VALUE,
+        integers::COURSE,
+        large_values::COURSE,
+        small_cache::COURSE,
+        scans::COURSE,
+        fresh_reads::COURSE,
+        queue::COURSE,
+        commits::COURSE,
+        ycsb::COURSE,
+        reopen::COURSE,
+        memory::COURSE,
+    ]
 }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -16,7 +17,7 @@ use super::{Course, Variant};
 use crate::data::{KeyOrder, Shape};
 use crate::engine::{Contender, Durability, Engine, Options, Unsupported};
 use crate::heat::Heat;
-use crate::meter::{Meter, Reading, Spent};
+use crate::meter::{Meter, POLL, Reading, Spent};
 use crate::record::{Line, Row, Skipped, Unit};
 
 /// What became of a row.
@@ -89,7 +90,8 @@ impl<'a> Track<'a> {
             plans: (course.rows)(heat.n),
             wanted: heat.only.iter().map(String::as_str).collect(),
             engine: None,
-            meter: Meter::of(&heat.dir)?,
+            // Unit tests share a process, which is never idle while others run.
+            meter: Meter::of(&heat.dir, if cfg!(test) { Duration::ZERO } else { POLL })?,
             report,
         })
     }
@@ -146,14 +148,25 @@ impl<'a> Track<'a> {
         }
     }
 
+    /// Hands the engine to work that is measured, if at all, by the caller.
+    pub fn with<T>(&mut self, work: impl FnOnce(&mut dyn Engine) -> Result<T>) -> Result<T> {
+        work(
+            self.engine
+                .as_deref_mut()
+                .context("the engine is not open")?,
+        )
+    }
+
+    /// Whether the engine promises anything about single commits.
+    pub fn promises_commits(&self) -> bool {
+        let promises = self.contender.promises;
+        promises.transactions || promises.durable_commits
+    }
+
     /// Does work that is no row: not measured, and settled before the next one.
     pub fn prepare<T>(&mut self, work: impl FnOnce(&mut dyn Engine) -> Result<T>) -> Result<T> {
-        let engine = self
-            .engine
-            .as_deref_mut()
-            .context("the engine is not open")?;
-        let result = work(engine)?;
-        engine.settle()?;
+        let result = self.with(work)?;
+        self.with(|engine| engine.settle())?;
         self.meter.settle(&self.meter.stop()?)?;
         Ok(result)
     }
@@ -209,8 +222,7 @@ impl<'a> Track<'a> {
         mut once: impl FnMut(&mut Self, &Plan) -> Result<(Spent, u64, Reading)>,
     ) -> Result<Outcome> {
         let plan = self.plan(row).clone();
-        let promises = self.contender.promises;
-        if plan.needs_commits && !promises.transactions && !promises.durable_commits {
+        if plan.needs_commits && !self.promises_commits() {
             return self.skip(row, "it has neither transactions nor durable commits");
         }
         let mut runs = Vec::new();

@@ -61,7 +61,11 @@ fn run(track: &mut Track<'_>) -> Result<()> {
         stint.engine.read(&mut |reader| {
             (0..count).try_for_each(|i| {
                 let draw = mix(i);
-                let entries = if draw % 2 == 0 { &mut one } else { &mut other };
+                let entries = if draw.is_multiple_of(2) {
+                    &mut one
+                } else {
+                    &mut other
+                };
                 entries.get(reader, (draw >> 1) % count, 0)
             })
         })

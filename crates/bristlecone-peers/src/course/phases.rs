@@ -306,7 +306,7 @@ fn retain(track: &mut Track<'_>, live: &Live) -> Result<()> {
         stint.ops = count;
         stint.engine.write(Durability::Synced, &mut |writer| {
             let mut walk = Walk::over(live, 0..count);
-            writer.retain(&mut |key, value| walk.visit(key, value) % 2 == 0)?;
+            writer.retain(&mut |key, value| walk.visit(key, value).is_multiple_of(2))?;
             walk.finish("retain")
         })
     })?;

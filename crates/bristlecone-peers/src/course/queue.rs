@@ -26,8 +26,7 @@ pub(super) const COURSE: Course = Course {
 const PER_TXN: u64 = 100;
 
 fn rows(n: u64) -> Vec<Plan> {
-    let quarter = share(n, 4000, 5) / 10 * PER_TXN;
-    let quarter = quarter.max(PER_TXN);
+    let quarter = share(n, 4000, 1) * PER_TXN;
     vec![
         Plan::writes("first_quarter", quarter, "pushes, each with a pop").needing_commits(),
         Plan::writes("middle", quarter * 2, "pushes, each with a pop").needing_commits(),

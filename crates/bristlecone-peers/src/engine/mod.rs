@@ -13,6 +13,8 @@ use std::path::Path;
 use anyhow::Result;
 
 mod bristlecone;
+#[cfg(feature = "redb")]
+mod redb;
 // Each further engine: `#[cfg(feature = "..")] mod name;`
 
 /// What must be true when a transaction's commit returns.
@@ -60,7 +62,11 @@ pub struct Contender {
 
 /// Every engine that this build holds, ours first.
 pub fn contenders() -> Vec<Contender> {
-    vec![bristlecone::contender()]
+    vec![
+        bristlecone::contender(),
+        #[cfg(feature = "redb")]
+        redb::contender(),
+    ]
 }
 
 /// An engine has no way to do what was asked of it; nothing has changed.
@@ -116,6 +122,7 @@ pub enum End {
 }
 
 /// Reads within a transaction.
+#[allow(clippy::len_without_is_empty, reason = "no row asks for it")]
 pub trait Reader {
     /// Shows the value of `key` to `see`; false if there is none.
     fn get(&mut self, key: &[u8], see: &mut SeeValue<'_>) -> Result<bool>;

@@ -61,8 +61,35 @@ impl Entries {
         Ok(())
     }
 
-    /// Removes entry `index`, which is there at revision 0.
-    pub(super) fn remove(&mut self, writer: &mut dyn Writer, index: u64, ask: Ask) -> Result<()> {
+    /// Stores entry `index` at a revision, where it is at the one before.
+    pub(super) fn replace(
+        &mut self,
+        writer: &mut dyn Writer,
+        index: u64,
+        revision: u32,
+        ask: Ask,
+    ) -> Result<()> {
+        if ask == Ask::Nothing {
+            return self.put(writer, index, revision);
+        }
+        self.shape.key(index, &mut self.key);
+        self.shape.value(&self.key, revision, &mut self.value);
+        let (key, shape) = (&self.key, &self.shape);
+        let mut right = false;
+        let found = writer.replace(key, &self.value, &mut |old| {
+            right = shape.revision(key, old) == Some(revision - 1);
+        })?;
+        judge(found, right, index)
+    }
+
+    /// Removes entry `index`, which is there at `revision`.
+    pub(super) fn remove(
+        &mut self,
+        writer: &mut dyn Writer,
+        index: u64,
+        revision: u32,
+        ask: Ask,
+    ) -> Result<()> {
         self.shape.key(index, &mut self.key);
         if ask == Ask::Nothing {
             return writer.delete(&self.key);
@@ -70,7 +97,7 @@ impl Entries {
         let (key, shape) = (&self.key, &self.shape);
         let mut right = false;
         let found = writer.take(key, &mut |value| {
-            right = shape.revision(key, value) == Some(0)
+            right = shape.revision(key, value) == Some(revision);
         })?;
         judge(found, right, index)
     }

@@ -23,7 +23,7 @@ pub(super) const COURSE: Course = Course {
 const PER_TXN: u64 = 100;
 
 fn rows(n: u64) -> Vec<Plan> {
-    let gets = share(n, 5000, 10) * PER_TXN;
+    let gets = share(n, 2500, 10) * PER_TXN;
     vec![
         Plan::reads(
             "after_unsynced",

@@ -12,14 +12,14 @@ use crate::engine::Durability;
 /// Integer keys.
 pub(super) const COURSE: Course = Course {
     name: "integers",
-    about: "8-byte big-endian keys and 8-byte values, n/4 in order and n/4 at random",
+    about: "8-byte big-endian keys and 8-byte values, n/2 in order and n/2 at random",
     variants: Variant::OF_FIXED_SHAPE,
     rows,
     run,
 };
 
 fn rows(n: u64) -> Vec<Plan> {
-    let count = share(n, 4, 10);
+    let count = share(n, 2, 10);
     vec![
         Plan::writes(
             "sequential_load",

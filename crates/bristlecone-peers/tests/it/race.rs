@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use bristlecone_peers::course::courses;
 use bristlecone_peers::record::Line;
 
 const N: u64 = 2000;
@@ -57,12 +56,14 @@ fn every_engine_does_every_row_in_every_round() {
     let expected: BTreeMap<String, u32> = ["bristlecone", "redb"]
         .iter()
         .flat_map(|engine| {
-            courses().into_iter().flat_map(move |course| {
-                let plans = (course.rows)(N);
-                plans
-                    .into_iter()
-                    .map(move |plan| (format!("{engine} {}/{}", course.name, plan.row), 2))
-            })
+            bristlecone_peers::course::courses()
+                .into_iter()
+                .flat_map(move |course| {
+                    let plans = (course.rows)(N);
+                    plans
+                        .into_iter()
+                        .map(move |plan| (format!("{engine} {}/{}", course.name, plan.row), 2))
+                })
         })
         .collect();
     assert_eq!(counts(&lines), expected);

@@ -13,8 +13,12 @@ use std::path::Path;
 use anyhow::Result;
 
 mod bristlecone;
+#[cfg(feature = "lmdb")]
+mod lmdb;
 #[cfg(feature = "redb")]
 mod redb;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 // Each further engine: `#[cfg(feature = "..")] mod name;`
 
 /// What must be true when a transaction's commit returns.
@@ -66,6 +70,10 @@ pub fn contenders() -> Vec<Contender> {
         bristlecone::contender(),
         #[cfg(feature = "redb")]
         redb::contender(),
+        #[cfg(feature = "lmdb")]
+        lmdb::contender(),
+        #[cfg(feature = "sqlite")]
+        sqlite::contender(),
     ]
 }
 

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use bristlecone_peers::course::courses;
 use bristlecone_peers::course::victim::write_until_killed;
 use bristlecone_peers::engine::{Options, contenders};
 use bristlecone_peers::race::{Finish, RECORD, Race};
-use bristlecone_peers::record::{EngineInfo, Line};
+use bristlecone_peers::record::EngineInfo;
 use bristlecone_peers::selection::{self, Unknown};
 use bristlecone_peers::{machine, report, worker};
 use clap::{Args, Parser, Subcommand};
@@ -27,13 +27,13 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Runs a race and writes its record, table and plots.
+    /// Runs a race and writes its record and tables.
     Run(RunArgs),
     /// Prints each engine's version, settings and promises.
     Engines(EnginesArgs),
     /// Prints each course and its rows.
     Rows(RowsArgs),
-    /// Renders the table and the plots of a record again.
+    /// Renders the tables of a record again.
     Report {
         /// Folder of the record.
         dir: PathBuf,
@@ -68,7 +68,7 @@ struct RunArgs {
     /// Rounds
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Folder for the record, the table and the plots [default: target/race/TIME]
+    /// Folder for the record and the tables [default: target/race/TIME]
     #[arg(long)]
     out: Option<PathBuf>,
     /// Cache of each engine, in bytes
@@ -138,7 +138,7 @@ fn run(args: RunArgs) -> Result<ExitCode> {
     };
     let finish = race.run()?;
     print!("{}", report::render(&finish.lines, &race.out)?);
-    eprintln!("record, table and plots are in {}", race.out.display());
+    eprintln!("record and tables are in {}", race.out.display());
     Ok(conclude(&finish))
 }
 
@@ -154,14 +154,7 @@ fn conclude(finish: &Finish) -> ExitCode {
 }
 
 fn render_again(dir: &std::path::Path) -> Result<ExitCode> {
-    let path = dir.join(RECORD);
-    let text =
-        std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-    let lines = text
-        .lines()
-        .map(serde_json::from_str)
-        .collect::<Result<Vec<Line>, _>>()
-        .with_context(|| format!("reading {}", path.display()))?;
+    let lines = report::read(&dir.join(RECORD))?;
     print!("{}", report::render(&lines, dir)?);
     Ok(ExitCode::SUCCESS)
 }

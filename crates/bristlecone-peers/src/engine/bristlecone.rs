@@ -7,6 +7,7 @@ use bristlecone::{
     Database, ReadTransaction, ReadableDatabase, ReadableTable, Table, TableDefinition,
 };
 
+use super::sweep::sweep;
 use super::{
     Contender, Durability, End, Engine, Options, Promises, ReadBody, Reader, SeeEntry, SeeValue,
     WriteBody, Writer,
@@ -133,29 +134,12 @@ impl Writer for Session<Table<'_, &'static [u8], &'static [u8]>> {
     }
 
     fn retain(&mut self, keep: &mut SeeEntry<'_>) -> Result<()> {
-        let mut dropped = Vec::new();
-        self.scan(None, &mut |key, value| {
-            if !keep(key, value) {
-                dropped.push(key.to_vec());
-            }
-            true
-        })?;
-        dropped.iter().try_for_each(|key| self.delete(key))
+        sweep(self, &[], None, &mut |key, value| !keep(key, value))?;
+        Ok(())
     }
 
     fn extract(&mut self, from: &[u8], to: &[u8], take: &mut SeeEntry<'_>) -> Result<u64> {
-        let mut taken = Vec::new();
-        self.scan(Some(from), &mut |key, value| {
-            if key >= to {
-                return false;
-            }
-            if take(key, value) {
-                taken.push(key.to_vec());
-            }
-            true
-        })?;
-        taken.iter().try_for_each(|key| self.delete(key))?;
-        Ok(taken.len() as u64)
+        sweep(self, from, Some(to), take)
     }
 
     fn pop(&mut self, end: End, see: &mut dyn FnMut(&[u8], &[u8])) -> Result<bool> {

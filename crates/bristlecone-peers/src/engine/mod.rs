@@ -13,13 +13,15 @@ use std::path::Path;
 use anyhow::Result;
 
 mod bristlecone;
+#[cfg(feature = "fjall")]
+mod fjall;
 #[cfg(feature = "lmdb")]
 mod lmdb;
 #[cfg(feature = "redb")]
 mod redb;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-// Each further engine: `#[cfg(feature = "..")] mod name;`
+mod sweep;
 
 /// What must be true when a transaction's commit returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +74,8 @@ pub fn contenders() -> Vec<Contender> {
         redb::contender(),
         #[cfg(feature = "lmdb")]
         lmdb::contender(),
+        #[cfg(feature = "fjall")]
+        fjall::contender(),
         #[cfg(feature = "sqlite")]
         sqlite::contender(),
     ]

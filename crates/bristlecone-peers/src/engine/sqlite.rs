@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use anyhow::Result;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
 
+use super::sweep::sweep;
 use super::{
     Contender, Durability, End, Engine, Options, Promises, ReadBody, Reader, SeeEntry, SeeValue,
     WriteBody, Writer,
@@ -13,8 +14,6 @@ use super::{
 
 /// Statements that one connection keeps prepared: more than this file has.
 const STATEMENTS_KEPT: usize = 64;
-/// Rows that a conditional removal looks at before it deletes those it found.
-const SWEEP_ROWS: usize = 10_000;
 
 const FORWARD: &str = "SELECT key, value FROM x WHERE key >= ?1 ORDER BY key";
 const BACKWARD: &str = "SELECT key, value FROM x WHERE key <= ?1 ORDER BY key DESC";
@@ -159,58 +158,11 @@ fn truncate_log(connection: &Connection) -> Result<()> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?)
 }
 
-/// Keys that a conditional removal found, and where it goes on.
-struct Picked {
-    keys: Vec<Vec<u8>>,
-    next: Option<Vec<u8>>,
-}
-
 struct Session<'c>(&'c Connection);
 
 impl<'c> Session<'c> {
     fn statement(&self, text: &str) -> Result<CachedStatement<'c>> {
         Ok(self.0.prepare_cached(text)?)
-    }
-
-    /// Collects up to [`SWEEP_ROWS`] keys that `wanted` picks from `from` on, and the key at which to go on.
-    fn pick(
-        &mut self,
-        from: &[u8],
-        to: Option<&[u8]>,
-        wanted: &mut SeeEntry<'_>,
-    ) -> Result<Picked> {
-        let (mut picked, mut next, mut seen) = (Vec::new(), None, 0);
-        self.scan(Some(from), &mut |key, value| {
-            if to.is_some_and(|to| key >= to) {
-                return false;
-            }
-            if seen == SWEEP_ROWS {
-                next = Some(key.to_vec());
-                return false;
-            }
-            seen += 1;
-            if wanted(key, value) {
-                picked.push(key.to_vec());
-            }
-            true
-        })?;
-        Ok(Picked { keys: picked, next })
-    }
-
-    /// Removes what `wanted` picks, in steps that hold few keys in memory.
-    fn sweep(&mut self, from: &[u8], to: Option<&[u8]>, wanted: &mut SeeEntry<'_>) -> Result<u64> {
-        let (mut start, mut count) = (from.to_vec(), 0);
-        loop {
-            let picked = self.pick(&start, to, wanted)?;
-            for key in &picked.keys {
-                self.delete(key)?;
-            }
-            count += picked.keys.len() as u64;
-            match picked.next {
-                Some(key) => start = key,
-                None => return Ok(count),
-            }
-        }
     }
 }
 
@@ -287,12 +239,12 @@ impl Writer for Session<'_> {
     }
 
     fn retain(&mut self, keep: &mut SeeEntry<'_>) -> Result<()> {
-        self.sweep(&[], None, &mut |key, value| !keep(key, value))?;
+        sweep(self, &[], None, &mut |key, value| !keep(key, value))?;
         Ok(())
     }
 
     fn extract(&mut self, from: &[u8], to: &[u8], take: &mut SeeEntry<'_>) -> Result<u64> {
-        self.sweep(from, Some(to), take)
+        sweep(self, from, Some(to), take)
     }
 
     fn pop(&mut self, end: End, see: &mut dyn FnMut(&[u8], &[u8])) -> Result<bool> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use bristlecone::{
-    Database, ReadTransaction, ReadableDatabase, ReadableTable, Table, TableDefinition,
+    Database, ReadTransaction, ReadableDatabase, ReadableTable, Table, TableDefinition, TableError,
 };
 
 use super::sweep::sweep;
@@ -35,7 +35,23 @@ fn open(dir: &Path, options: &Options) -> Result<Box<dyn Engine>> {
     let database = Database::builder()
         .set_cache_size(usize::try_from(options.cache_bytes)?)
         .create(dir.join("bristlecone.db"))?;
+    make_table(&database)?;
     Ok(Box::new(Bristlecone { database }))
+}
+
+/// Makes the table, if it is not there: an open of a database that has it writes nothing.
+fn make_table(database: &Database) -> Result<()> {
+    match database.begin_read()?.open_table(TABLE) {
+        Err(TableError::TableDoesNotExist(_)) => {
+            let txn = database.begin_write()?;
+            txn.open_table(TABLE)?;
+            Ok(txn.commit()?)
+        }
+        opened => {
+            opened?;
+            Ok(())
+        }
+    }
 }
 
 struct Bristlecone {

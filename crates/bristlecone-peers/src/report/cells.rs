@@ -36,13 +36,14 @@ pub(super) fn scaled(value: f64) -> String {
     }
 }
 
-/// Three digits that count.
+/// Three digits that count, or four places behind the point.
 pub(super) fn digits(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
         v if v >= 99.95 => format!("{v:.0}"),
         v if v >= 9.995 => format!("{v:.1}"),
-        v => format!("{v:.2}"),
+        v if v >= 0.0995 => format!("{v:.2}"),
+        v => format!("{v:.4}"),
     }
 }
 
@@ -58,5 +59,6 @@ mod tests {
         assert_eq!(figure(Unit::Seconds, 12.34), "12.3 s");
         assert_eq!(figure(Unit::Bytes, 12_345_678.0), "12.3MB");
         assert_eq!(digits(0.0), "0");
+        assert_eq!(digits(0.002_37), "0.0024");
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn contender() -> Contender {
             durable_commits: true,
             transactions: true,
             snapshots: true,
-            note: "it has no compaction to ask for and counts its entries by a scan; write buffers come on top of the cache",
+            note: "its major compaction is not asked for yet; it counts its entries by a scan; write buffers come on top of the cache",
         },
         open,
     }

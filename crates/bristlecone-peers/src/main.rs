@@ -1,7 +1,7 @@
 //! `bristlecone-peers`: the command line of the race.
 //!
-//! Exit codes: 0 if every answer was right, 1 if one was wrong or the race could not be run, 2 for a command line that
-//! names something unknown.
+//! Exit codes: 0 if every heat went well, 1 if an answer was wrong, a heat failed or the race could not be run, 2 for a
+//! command line that names something unknown.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -150,7 +150,9 @@ fn conclude(finish: &Finish) -> ExitCode {
     for heat in &finish.wrong {
         eprintln!("WRONG: {heat}");
     }
-    ExitCode::from(u8::from(!finish.wrong.is_empty()))
+    ExitCode::from(u8::from(
+        !finish.failed.is_empty() || !finish.wrong.is_empty(),
+    ))
 }
 
 fn render_again(dir: &std::path::Path) -> Result<ExitCode> {

@@ -86,25 +86,16 @@ impl Meter {
     ///
     /// The looks that find nothing are not counted.
     pub fn settle(&self, end: &Reading) -> Result<Spent> {
-        let mut quiet_since = self.stop()?;
-        let mut last = quiet_since;
-        let mut quiet = 0;
-        while quiet < QUIET_POLLS {
+        let mut stillness = Stillness::from(self.stop()?);
+        while !stillness.is_idle() {
             thread::sleep(self.poll);
-            let seen = self.stop()?;
-            if seen.busy_since(&last) {
-                quiet = 0;
-                quiet_since = seen;
-            } else {
-                quiet += 1;
-            }
-            last = seen;
-            if end.at.elapsed() > SETTLE_LIMIT {
+            stillness.look(self.stop()?);
+            if end.until(&stillness.last).seconds > SETTLE_LIMIT.as_secs_f64() {
                 eprintln!("still working {SETTLE_LIMIT:?} after the row: taken for endless");
-                return Ok(end.until(&last));
+                return Ok(end.until(&stillness.last));
             }
         }
-        Ok(end.until(&quiet_since))
+        Ok(end.until(&stillness.since))
     }
 
     /// Bytes given to write calls by this process so far.
@@ -118,6 +109,38 @@ impl Meter {
         // Field 16 of the device's statistics (the kernel's documentation, "Block layer statistics").
         let text = fs::read_to_string(self.device.as_ref()?).ok()?;
         text.split_ascii_whitespace().nth(15)?.parse().ok()
+    }
+}
+
+/// Decides from one look after the other when a process has stopped working.
+struct Stillness {
+    /// The last look that saw work.
+    since: Reading,
+    last: Reading,
+    quiet_looks: u32,
+}
+
+impl Stillness {
+    fn from(first: Reading) -> Stillness {
+        Stillness {
+            since: first,
+            last: first,
+            quiet_looks: 0,
+        }
+    }
+
+    fn look(&mut self, seen: Reading) {
+        if seen.busy_since(&self.last) {
+            self.since = seen;
+            self.quiet_looks = 0;
+        } else {
+            self.quiet_looks += 1;
+        }
+        self.last = seen;
+    }
+
+    fn is_idle(&self) -> bool {
+        self.quiet_looks == QUIET_POLLS
     }
 }
 
@@ -250,22 +273,34 @@ mod tests {
     }
 
     #[test]
-    fn settling_lasts_as_long_as_the_work() {
-        let dir = tempfile::tempdir().unwrap();
-        let meter = Meter::of(dir.path(), POLL).unwrap();
-        let end = meter.start().unwrap();
-        let path = dir.path().join("file");
-        let busy = thread::spawn(move || {
-            let mut file = fs::File::create(path).unwrap();
-            for _ in 0..30 {
-                file.write_all(&[7; 1000]).unwrap();
-                thread::sleep(Duration::from_millis(10));
-            }
-        });
-        let settled = meter.settle(&end).unwrap();
-        busy.join().unwrap();
-        assert!(settled.seconds >= 0.25, "{settled:?}");
-        assert!(settled.written_bytes >= 30_000, "{settled:?}");
+    fn settling_lasts_until_neither_bytes_nor_processor_time_move() {
+        let begin = Instant::now();
+        let look = |millis, cpu_millis, written_bytes| Reading {
+            at: begin + Duration::from_millis(millis),
+            cpu: Duration::from_millis(cpu_millis),
+            written_bytes,
+            flushes: None,
+        };
+        let end = look(0, 0, 0);
+        let mut stillness = Stillness::from(look(1, 0, 0));
+        // Quiet twice, a write, quiet twice, processor time alone, quiet at last: a little of it is no work.
+        for (millis, cpu, bytes) in [
+            (50, 0, 0),
+            (100, 0, 0),
+            (150, 0, 70),
+            (200, 0, 70),
+            (250, 1, 70),
+            (300, 9, 70),
+            (350, 9, 70),
+            (400, 10, 70),
+        ] {
+            stillness.look(look(millis, cpu, bytes));
+            assert!(!stillness.is_idle(), "idle at {millis}");
+        }
+        stillness.look(look(450, 10, 70));
+        assert!(stillness.is_idle());
+        let spent = end.until(&stillness.since);
+        assert_eq!((spent.seconds, spent.written_bytes), (0.3, 70));
     }
 
     #[test]

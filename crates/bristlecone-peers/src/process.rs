@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_silent_worker_is_found_at_the_limit() {
         let (sender, receiver) = channel::<String>();
-        let limit = Instant::now() + Duration::from_millis(20);
+        let limit = Instant::now();
         assert!(!take_lines(&receiver, limit, &mut |_| Ok(())).unwrap());
         drop(sender);
         assert!(take_lines(&receiver, limit, &mut |_| Ok(())).unwrap());

@@ -4,6 +4,7 @@
 //! early goes to the standard error, and the exit code says of which kind it was.
 
 use std::io::Write;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
@@ -11,6 +12,7 @@ use crate::course::ending::{Finished, Wrong, is};
 use crate::course::{Course, Report, Track, courses};
 use crate::engine::{Contender, contenders};
 use crate::heat::Heat;
+use crate::meter::POLL;
 use crate::record::Line;
 
 /// Exit code of a worker whose engine gave a wrong answer.
@@ -21,7 +23,7 @@ pub const EXIT_FAILED: u8 = 1;
 /// Runs the heat that is described by `text`. Returns the process's exit code.
 pub fn work(text: &str) -> u8 {
     let verdict = parse(text).and_then(|(heat, contender, course)| {
-        run(&heat, &contender, &course, &mut |line| print(&line))
+        run(&heat, &contender, &course, POLL, &mut |line| print(&line))
     });
     match verdict {
         Ok(()) => 0,
@@ -57,14 +59,15 @@ pub fn contender(name: &str) -> Result<Contender> {
     }
 }
 
-/// Runs a heat; every line goes to `report`.
+/// Runs a heat; every line goes to `report`. `poll` is the time between two looks while the engine settles.
 pub fn run(
     heat: &Heat,
     contender: &Contender,
     course: &Course,
+    poll: Duration,
     report: &mut Report<'_>,
 ) -> Result<()> {
-    let mut track = Track::new(heat, contender, course, report)?;
+    let mut track = Track::new(heat, contender, course, poll, report)?;
     match (course.run)(&mut track) {
         Err(error) if !is::<Finished>(&error) => Err(error),
         _ => track.close(),

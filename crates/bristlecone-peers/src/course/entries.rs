@@ -109,19 +109,14 @@ impl Entries {
         index: u64,
         revision: u32,
     ) -> Result<()> {
-        self.shape.key(index, &mut self.key);
-        let (key, shape) = (&self.key, &self.shape);
-        let mut right = false;
-        let found = reader.get(key, &mut |value| {
-            right = shape.revision(key, value) == Some(revision);
-        })?;
-        judge(found, right, index)
+        let found = self.has(reader, index, revision)?;
+        judge(found, found, index)
     }
 
     /// Whether entry `index` is there; if so, it must be right at `revision`.
-    pub(super) fn has(
+    pub(super) fn has<R: Reader + ?Sized>(
         &mut self,
-        reader: &mut dyn Reader,
+        reader: &mut R,
         index: u64,
         revision: u32,
     ) -> Result<bool> {
@@ -132,7 +127,7 @@ impl Entries {
             right = shape.revision(key, value) == Some(revision);
         })?;
         if found {
-            judge(found, right, index)?
+            judge(found, right, index)?;
         }
         Ok(found)
     }

@@ -17,7 +17,7 @@ use super::{Course, Variant};
 use crate::data::{KeyOrder, Shape};
 use crate::engine::{Contender, Durability, Engine, Options, Unsupported};
 use crate::heat::Heat;
-use crate::meter::{Meter, POLL, Reading, Spent};
+use crate::meter::{Meter, Reading, Spent};
 use crate::record::{Line, Row, Skipped, Unit};
 
 /// What became of a row.
@@ -72,11 +72,12 @@ impl Stint<'_> {
 }
 
 impl<'a> Track<'a> {
-    /// A track for one heat. The engine is not open yet.
+    /// A track for one heat. The engine is not open yet; `poll` is the time between two looks while it settles.
     pub fn new(
         heat: &'a Heat,
         contender: &'a Contender,
         course: &Course,
+        poll: Duration,
         report: &'a mut Report<'a>,
     ) -> Result<Track<'a>> {
         Ok(Track {
@@ -90,8 +91,7 @@ impl<'a> Track<'a> {
             plans: (course.rows)(heat.n),
             wanted: heat.only.iter().map(String::as_str).collect(),
             engine: None,
-            // Unit tests share a process, which is never idle while others run.
-            meter: Meter::of(&heat.dir, if cfg!(test) { Duration::ZERO } else { POLL })?,
+            meter: Meter::of(&heat.dir, poll)?,
             report,
         })
     }

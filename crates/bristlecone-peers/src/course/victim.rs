@@ -9,6 +9,7 @@ use super::entries::put_all;
 use super::reopen::COURSE;
 use crate::engine::Durability;
 use crate::heat::Heat;
+use crate::meter::POLL;
 use crate::worker::contender;
 
 /// Puts of a transaction.
@@ -24,7 +25,7 @@ pub fn write_until_killed(heat: &str, first: u64) -> Result<()> {
     let heat: Heat = serde_json::from_str(heat).context("reading the heat")?;
     let contender = contender(&heat.engine)?;
     let mut ignore = |_| Ok(());
-    let mut track = Track::new(&heat, &contender, &COURSE, &mut ignore)?;
+    let mut track = Track::new(&heat, &contender, &COURSE, POLL, &mut ignore)?;
     track.open()?;
     let shape = track.shape;
     for txn in 0..TXNS_MAX {

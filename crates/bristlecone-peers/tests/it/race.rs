@@ -15,14 +15,19 @@ fn peers(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Runs a race with some more arguments; returns its lines.
+/// Runs a race that goes well, with some more arguments; returns its lines.
 fn race(out: &Path, arguments: &[&str]) -> Vec<Line> {
+    race_that_ends_with(0, out, arguments)
+}
+
+/// Runs a race that ends with an exit code; returns its lines.
+fn race_that_ends_with(code: i32, out: &Path, arguments: &[&str]) -> Vec<Line> {
     let n = N.to_string();
     let mut all = vec!["run", "--n", &n, "--out", out.to_str().unwrap()];
     all.extend(arguments);
     let output = peers(&all);
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert_eq!(output.status.code(), Some(code), "{errors}");
     let text = std::fs::read_to_string(out.join("race.jsonl")).unwrap();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -160,7 +165,7 @@ fn a_record_is_not_overwritten() {
 }
 
 #[test]
-fn a_heat_that_hangs_is_ended_and_the_race_goes_on() {
+fn a_heat_that_hangs_is_ended_and_the_race_goes_on_and_fails() {
     let dir = tempfile::tempdir().unwrap();
     let arguments = [
         "--engines",
@@ -172,7 +177,7 @@ fn a_heat_that_hangs_is_ended_and_the_race_goes_on() {
         "--hang-limit",
         "0",
     ];
-    let lines = race(dir.path(), &arguments);
+    let lines = race_that_ends_with(1, dir.path(), &arguments);
     let reasons: Vec<_> = lines
         .iter()
         .filter_map(|line| match line {

@@ -7,10 +7,9 @@ use bristlecone::{
     Database, ReadTransaction, ReadableDatabase, ReadableTable, Table, TableDefinition, TableError,
 };
 
-use super::sweep::sweep;
 use super::{
     Contender, Durability, End, Engine, Options, Promises, ReadBody, Reader, SeeEntry, SeeValue,
-    WriteBody, Writer,
+    WriteBody, Writer, sweep,
 };
 
 const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("x");
@@ -35,22 +34,20 @@ fn open(dir: &Path, options: &Options) -> Result<Box<dyn Engine>> {
     let database = Database::builder()
         .set_cache_size(usize::try_from(options.cache_bytes)?)
         .create(dir.join("bristlecone.db"))?;
-    make_table(&database)?;
+    create_table(&database)?;
     Ok(Box::new(Bristlecone { database }))
 }
 
-/// Makes the table, if it is not there: an open of a database that has it writes nothing.
-fn make_table(database: &Database) -> Result<()> {
-    match database.begin_read()?.open_table(TABLE) {
+/// Makes the table unless it is there: readers cannot.
+fn create_table(database: &Database) -> Result<()> {
+    let txn: ReadTransaction = database.begin_read()?;
+    match txn.open_table(TABLE) {
         Err(TableError::TableDoesNotExist(_)) => {
             let txn = database.begin_write()?;
             txn.open_table(TABLE)?;
             Ok(txn.commit()?)
         }
-        opened => {
-            opened?;
-            Ok(())
-        }
+        found => Ok(found.map(drop)?),
     }
 }
 
@@ -150,26 +147,14 @@ impl Writer for Session<Table<'_, &'static [u8], &'static [u8]>> {
     }
 
     fn retain(&mut self, keep: &mut SeeEntry<'_>) -> Result<()> {
-        sweep(self, &[], None, &mut |key, value| !keep(key, value))?;
-        Ok(())
+        sweep::retain(self, keep)
     }
 
     fn extract(&mut self, from: &[u8], to: &[u8], take: &mut SeeEntry<'_>) -> Result<u64> {
-        sweep(self, from, Some(to), take)
+        sweep::extract(self, from, to, take)
     }
 
     fn pop(&mut self, end: End, see: &mut dyn FnMut(&[u8], &[u8])) -> Result<bool> {
-        let entry = match end {
-            End::First => self.0.first()?,
-            End::Last => self.0.last()?,
-        };
-        let Some((key, value)) = entry else {
-            return Ok(false);
-        };
-        see(key.value(), value.value());
-        let key = key.value().to_vec();
-        drop(value);
-        self.0.remove(key.as_slice())?;
-        Ok(true)
+        sweep::pop(self, end, see)
     }
 }

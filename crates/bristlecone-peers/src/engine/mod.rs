@@ -157,9 +157,11 @@ pub trait Writer: Reader {
     /// Stores `value` under `key` and shows the old value, if there was one, to `see_old`.
     fn replace(&mut self, key: &[u8], value: &[u8], see_old: &mut SeeValue<'_>) -> Result<bool>;
 
-    /// Stores an entry past the last key, by the engine's own call for that if it has one.
-    fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.put(key, value)
+    /// Stores ascending entries, all past the last key, by the engine's own call for that if it has one.
+    fn append(&mut self, entries: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
+        entries
+            .iter()
+            .try_for_each(|(key, value)| self.put(key, value))
     }
 
     /// Removes `key` without asking whether it was there.

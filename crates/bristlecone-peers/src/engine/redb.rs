@@ -1,5 +1,6 @@
 //! redb, on its defaults but for the cache.
 
+use std::ops::Bound;
 use std::path::Path;
 
 use anyhow::Result;
@@ -34,22 +35,20 @@ fn open(dir: &Path, options: &Options) -> Result<Box<dyn Engine>> {
     let database = Database::builder()
         .set_cache_size(usize::try_from(options.cache_bytes)?)
         .create(dir.join("redb.db"))?;
-    make_table(&database)?;
+    create_table(&database)?;
     Ok(Box::new(Redb { database }))
 }
 
-/// Makes the table, if it is not there: an open of a database that has it writes nothing.
-fn make_table(database: &Database) -> Result<()> {
-    match database.begin_read()?.open_table(TABLE) {
+/// Makes the table unless it is there: readers cannot.
+fn create_table(database: &Database) -> Result<()> {
+    let txn: ReadTransaction = database.begin_read()?;
+    match txn.open_table(TABLE) {
         Err(TableError::TableDoesNotExist(_)) => {
             let txn = database.begin_write()?;
             txn.open_table(TABLE)?;
             Ok(txn.commit()?)
         }
-        opened => {
-            opened?;
-            Ok(())
-        }
+        found => Ok(found.map(drop)?),
     }
 }
 
@@ -82,8 +81,7 @@ impl Engine for Redb {
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        drop(self.database);
-        Ok(())
+        Ok(self.database.close()?)
     }
 }
 
@@ -139,6 +137,14 @@ impl Writer for Session<Table<'_, &'static [u8], &'static [u8]>> {
             see_old(guard.value());
         }
         Ok(old.is_some())
+    }
+
+    fn append(&mut self, entries: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
+        let mut cursor = self.0.upper_bound_mut(Bound::<&[u8]>::Unbounded)?;
+        for (key, value) in entries {
+            cursor.insert_before(key.as_slice(), value.as_slice())?;
+        }
+        Ok(cursor.close()?)
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<()> {

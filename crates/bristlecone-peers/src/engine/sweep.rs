@@ -1,59 +1,83 @@
-//! Conditional removal for engines that have no call for it: look, then delete, in steps that hold few keys.
+//! Removal of some of the entries of a range, for engines that have no call for it: a batch of keys is found by a scan,
+//! then deleted, then the scan goes on behind the last key it saw.
+//!
+//! # Invariants
+//! 1. Every entry is shown once, in ascending order.
+//! 2. No more than [`BATCH`] keys are held at a time.
 
 use anyhow::Result;
 
-use super::{SeeEntry, Writer};
+use super::{End, SeeEntry, Writer};
 
-/// Entries that a step looks at before it deletes those it picked.
-const STEP_ENTRIES: usize = 10_000;
+/// Keys that are found before they are deleted: enough that finding the place again costs nothing.
+const BATCH: usize = 10_000;
 
-/// Keys that a step picked, and where the next one begins.
-struct Picked {
-    keys: Vec<Vec<u8>>,
-    next: Option<Vec<u8>>,
+/// Keeps the entries for which `keep` returns true.
+pub(super) fn retain<W: Writer>(writer: &mut W, keep: &mut SeeEntry<'_>) -> Result<()> {
+    sweep(writer, None, None, &mut |key, value| !keep(key, value)).map(drop)
 }
 
-/// Removes from `[from, to)` (to the end, if there is no `to`) the entries that `wanted` picks; returns how many.
-pub(super) fn sweep(
-    writer: &mut dyn Writer,
+/// Removes from `[from, to)` the entries for which `take` returns true; returns how many.
+pub(super) fn extract<W: Writer>(
+    writer: &mut W,
     from: &[u8],
-    to: Option<&[u8]>,
-    wanted: &mut SeeEntry<'_>,
+    to: &[u8],
+    take: &mut SeeEntry<'_>,
 ) -> Result<u64> {
-    let (mut start, mut count) = (from.to_vec(), 0);
-    loop {
-        let picked = pick(writer, &start, to, wanted)?;
-        for key in &picked.keys {
-            writer.delete(key)?;
-        }
-        count += picked.keys.len() as u64;
-        match picked.next {
-            Some(key) => start = key,
-            None => return Ok(count),
-        }
+    sweep(writer, Some(from), Some(to), take)
+}
+
+/// Removes the entry at one end and shows it to `see`; false if the table is empty.
+pub(super) fn pop<W: Writer>(
+    writer: &mut W,
+    end: End,
+    see: &mut dyn FnMut(&[u8], &[u8]),
+) -> Result<bool> {
+    let mut found = None;
+    let mut take = |key: &[u8], value: &[u8]| {
+        see(key, value);
+        found = Some(key.to_vec());
+        false
+    };
+    match end {
+        End::First => writer.scan(None, &mut take)?,
+        End::Last => writer.scan_back(None, &mut take)?,
+    }
+    match found {
+        Some(key) => writer.delete(&key).map(|()| true),
+        None => Ok(false),
     }
 }
 
-fn pick(
-    writer: &mut dyn Writer,
-    from: &[u8],
+fn sweep<W: Writer>(
+    writer: &mut W,
+    from: Option<&[u8]>,
     to: Option<&[u8]>,
-    wanted: &mut SeeEntry<'_>,
-) -> Result<Picked> {
-    let (mut keys, mut next, mut seen) = (Vec::new(), None, 0);
-    writer.scan(Some(from), &mut |key, value| {
-        if to.is_some_and(|to| key >= to) {
-            return false;
+    remove: &mut SeeEntry<'_>,
+) -> Result<u64> {
+    let mut begin = from.map(<[u8]>::to_vec);
+    let mut keys = Vec::new();
+    let mut removed = 0;
+    loop {
+        keys.clear();
+        writer.scan(begin.as_deref(), &mut |key, value| {
+            if to.is_some_and(|to| key >= to) {
+                return false;
+            }
+            if remove(key, value) {
+                keys.push(key.to_vec());
+            }
+            keys.len() < BATCH
+        })?;
+        keys.iter().try_for_each(|key| writer.delete(key))?;
+        removed += keys.len() as u64;
+        if keys.len() < BATCH {
+            return Ok(removed);
         }
-        if seen == STEP_ENTRIES {
-            next = Some(key.to_vec());
-            return false;
-        }
-        seen += 1;
-        if wanted(key, value) {
-            keys.push(key.to_vec());
-        }
-        true
-    })?;
-    Ok(Picked { keys, next })
+        // The first key behind the last one that was removed is that key and a zero.
+        begin = keys.pop().map(|mut last| {
+            last.push(0);
+            last
+        });
+    }
 }

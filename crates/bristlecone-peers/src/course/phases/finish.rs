@@ -40,11 +40,9 @@ pub(super) fn append(track: &mut Track<'_>, live: u64) -> Result<()> {
         })
         .collect();
     track.run("sorted_inserts", |stint| {
-        stint.engine.write(Durability::Synced, &mut |writer| {
-            pairs
-                .iter()
-                .try_for_each(|(key, value)| writer.append(key, value))
-        })
+        stint
+            .engine
+            .write(Durability::Synced, &mut |writer| writer.append(&pairs))
     })?;
     track.prepare(|engine| expect_count("len after sorted inserts", len(engine)?, live + count))
 }

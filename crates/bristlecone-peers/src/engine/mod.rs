@@ -12,13 +12,21 @@ use std::path::Path;
 
 use anyhow::Result;
 
+#[cfg(feature = "bf-tree")]
+mod bf_tree;
 mod bristlecone;
+#[cfg(feature = "canopydb")]
+mod canopydb;
 #[cfg(feature = "fjall")]
 mod fjall;
 #[cfg(feature = "lmdb")]
 mod lmdb;
 #[cfg(feature = "redb")]
 mod redb;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
+#[cfg(feature = "sled")]
+mod sled;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod sweep;
@@ -76,8 +84,16 @@ pub fn contenders() -> Vec<Contender> {
         lmdb::contender(),
         #[cfg(feature = "fjall")]
         fjall::contender(),
+        #[cfg(feature = "rocksdb")]
+        rocksdb::contender(),
         #[cfg(feature = "sqlite")]
         sqlite::contender(),
+        #[cfg(feature = "canopydb")]
+        canopydb::contender(),
+        #[cfg(feature = "sled")]
+        sled::contender(),
+        #[cfg(feature = "bf-tree")]
+        bf_tree::contender(),
     ]
 }
 

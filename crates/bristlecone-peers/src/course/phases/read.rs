@@ -1,12 +1,14 @@
 //! Phases 5 to 8: the count, gets, short ranges, gets from many threads.
 
+use std::collections::VecDeque;
+
 use anyhow::Result;
 
-use super::super::ending::{Wrong, expect_count};
+use super::super::ending::{Wrong, expect_count, is};
 use super::super::entries::{Entries, get_randomly, in_threads, len};
 use super::super::track::Track;
 use crate::data::Shape;
-use crate::engine::Engine;
+use crate::engine::{Engine, Unsupported};
 
 /// Entries of a range read.
 const RANGE_STEPS: u64 = 10;
@@ -59,15 +61,29 @@ pub(super) fn read(track: &mut Track<'_>, total: u64) -> Result<()> {
 
 /// The last keys of the table: a range that begins among them has fewer steps.
 fn last_keys(engine: &dyn Engine) -> Result<Vec<Vec<u8>>> {
-    let mut keys = Vec::new();
-    engine.read(&mut |reader| {
+    let mut keys = VecDeque::new();
+    let found = engine.read(&mut |reader| {
         keys.clear();
         reader.scan_back(None, &mut |key, _| {
-            keys.push(key.to_vec());
+            keys.push_back(key.to_vec());
             (keys.len() as u64) < RANGE_STEPS
         })
-    })?;
-    Ok(keys)
+    });
+    match found {
+        // It has to walk there.
+        Err(error) if is::<Unsupported>(&error) => engine.read(&mut |reader| {
+            keys.clear();
+            reader.scan(None, &mut |key, _| {
+                if keys.len() as u64 == RANGE_STEPS {
+                    keys.pop_front();
+                }
+                keys.push_back(key.to_vec());
+                true
+            })
+        })?,
+        found => found?,
+    }
+    Ok(keys.into())
 }
 
 /// Reads every entry once, each thread its share in a transaction of its own.

@@ -4,6 +4,9 @@
 //! RocksDB keeps a transaction in memory until it commits. As in redb's benchmark, those of more than [`PART_LEN`]
 //! changes are committed in parts, each of which is whole.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
 use std::sync::LazyLock;
 use std::thread;
@@ -96,12 +99,10 @@ impl Engine for RocksDb {
         let mut attempt = 1;
         loop {
             let mut session = WriteSession::begin(&self.database, durability);
-            match body(&mut session).and_then(|()| session.commit()) {
-                Err(error)
-                    if is_conflict(&error)
-                        && session.parts_count == 0
-                        && attempt < ATTEMPTS_MAX =>
-                {
+            let done = body(&mut session);
+            let parts_count = session.parts_count;
+            match done.and_then(|()| Ok(session.txn.commit()?)) {
+                Err(error) if is_conflict(&error) && parts_count == 0 && attempt < ATTEMPTS_MAX => {
                     attempt += 1;
                 }
                 done => return done,
@@ -198,18 +199,18 @@ impl<'a> WriteSession<'a> {
     /// Counts a change; commits what there is if that is enough for a part.
     fn count(&mut self) -> Result<()> {
         if self.changes_count == PART_LEN {
-            self.commit()?;
-            self.changes_count = 0;
-            self.parts_count += 1;
+            self.commit_part()?;
         }
         self.changes_count += 1;
         Ok(())
     }
 
-    /// Commits, and begins anew.
-    fn commit(&mut self) -> Result<()> {
-        let next = transaction(self.database, self.durability);
-        std::mem::replace(&mut self.txn, next).commit()?;
+    /// Commits a part, and only then begins the next: a snapshot from before would conflict with a key that both change.
+    fn commit_part(&mut self) -> Result<()> {
+        std::mem::replace(&mut self.txn, self.database.transaction()).commit()?;
+        self.txn = transaction(self.database, self.durability);
+        self.changes_count = 0;
+        self.parts_count += 1;
         Ok(())
     }
 }
